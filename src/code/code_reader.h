@@ -13,7 +13,7 @@
 #include "code/libdw.h"
 #include "code/symbols.h"
 #include "code/unwind.h"
-#include "privilege/grow_helper.h"
+#include "privilege/helper.h"
 
 struct code_reader;
 
@@ -21,7 +21,7 @@ struct code_reader;
  * `dw` is NULL if nothing will be unwound and no line is wanted; it outlives the reader. Returns 0
  * or -ENOMEM. Nothing is started yet.
  */
-int code_reader_new(const struct libdw *dw, uid_t uid, gid_t gid, struct grow_helpers *shared,
+int code_reader_new(const struct libdw *dw, uid_t uid, gid_t gid, struct helpers *shared,
 		    struct code_reader **ret);
 bool code_reader_is_of(const struct code_reader *r, uid_t uid, gid_t gid);
 /*

@@ -15,25 +15,9 @@
 
 #include "base/cleanup.h"
 
-static void end_elf(Elf **elf)
-{
-	elf_end(*elf);
-}
-
-/* Reads up to `len` bytes. Returns how many. */
-static size_t read_some(int fd, uint64_t offset, void *buf, size_t len,
-			struct symbol_budget *budget)
-{
-	ssize_t n = offset <= INT64_MAX && symbol_budget_spend(&budget->bytes, len)
-			    ? pread(fd, buf, len, (off_t)offset)
-			    : 0;
-
-	return n > 0 ? (size_t)n : 0;
-}
-
 static bool read_all(int fd, uint64_t offset, void *buf, size_t len, struct symbol_budget *budget)
 {
-	return read_some(fd, offset, buf, len, budget) == len;
+	return elf_read_some(fd, offset, buf, len, budget) == len;
 }
 
 /* ---- a sorted table ---- */
@@ -154,14 +138,10 @@ static uint64_t take_address(struct bytes *b, unsigned encoding, uint64_t at)
 
 /* ---- the table for unwinding ---- */
 
-struct loaded {
-	struct elf_segment item[SEGMENTS_MAX];
-	size_t count;
-};
-
 struct unwind_table {
 	int fd;
-	struct loaded loaded;
+	struct elf_segment loaded[SEGMENTS_MAX];
+	size_t segments;
 	struct start_table starts;
 	struct symbol_budget *budget;
 	/* How the last CIE encodes addresses. Many functions have the same one. */
@@ -172,17 +152,11 @@ struct unwind_table {
 /* Reads up to `len` bytes at an address of the file. Returns how many. */
 static size_t read_loaded(const struct unwind_table *t, uint64_t vaddr, void *buf, size_t len)
 {
-	for (size_t i = 0; i < t->loaded.count; i++) {
-		const struct elf_segment *s = &t->loaded.item[i];
-		uint64_t at = vaddr - s->vaddr;
+	uint64_t offset, left;
 
-		if (at >= s->size)
-			continue;
-		if (len > s->size - at)
-			len = (size_t)(s->size - at);
-		return read_some(t->fd, s->offset + at, buf, len, t->budget);
-	}
-	return 0;
+	if (!elf_find_offset(t->loaded, t->segments, vaddr, &offset, &left))
+		return 0;
+	return elf_read_some(t->fd, offset, buf, len < left ? len : left, t->budget);
 }
 
 /*
@@ -192,7 +166,7 @@ static size_t read_loaded(const struct unwind_table *t, uint64_t vaddr, void *bu
  */
 static bool open_unwind_table(struct unwind_table *t)
 {
-	cleanup(end_elf) Elf *elf = elf_open_file(t->fd);
+	cleanup(elf_done) Elf *elf = elf_open_file(t->fd);
 	struct {
 		uint8_t version, frame, count, table;
 		int32_t frame_at;
@@ -204,8 +178,8 @@ static bool open_unwind_table(struct unwind_table *t)
 	if (!elf || elf_getphdrnum(elf, &count) < 0)
 		return false;
 	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &p); i++) {
-		if (p.p_type == PT_LOAD && t->loaded.count < SEGMENTS_MAX)
-			t->loaded.item[t->loaded.count++] =
+		if (p.p_type == PT_LOAD && t->segments < SEGMENTS_MAX)
+			t->loaded[t->segments++] =
 				(struct elf_segment){p.p_offset, p.p_filesz, p.p_vaddr};
 		else if (p.p_type == PT_GNU_EH_FRAME)
 			table = p;
@@ -378,7 +352,7 @@ static bool is_go_head(const struct go_head *h)
 
 static bool find_sections(int fd, struct go_sections *ret)
 {
-	cleanup(end_elf) Elf *elf = elf_open_file(fd);
+	cleanup(elf_done) Elf *elf = elf_open_file(fd);
 	Elf_Scn *section = NULL;
 	GElf_Shdr shdr;
 
@@ -411,8 +385,8 @@ static bool find_in_data(int fd, struct go_sections *s, struct symbol_budget *bu
 
 	while (piece && at < s->data.sh_size) {
 		uint64_t left = s->data.sh_size - at;
-		size_t have = read_some(fd, s->data.sh_offset + at, piece,
-					left < PIECE ? (size_t)left : PIECE, budget);
+		size_t have = elf_read_some(fd, s->data.sh_offset + at, piece,
+					    left < PIECE ? (size_t)left : PIECE, budget);
 
 		if (have < sizeof(struct go_head))
 			return false;
@@ -444,7 +418,7 @@ static uint64_t find_relocated(int fd, const GElf_Shdr *section, uint64_t at,
 
 	while (piece && left) {
 		size_t want = (left < at_once ? left : at_once) * sizeof(*piece);
-		size_t have = read_some(fd, offset, piece, want, budget) / sizeof(*piece);
+		size_t have = elf_read_some(fd, offset, piece, want, budget) / sizeof(*piece);
 
 		if (!have || !symbol_budget_spend(&budget->steps, have))
 			return 0;
@@ -533,7 +507,7 @@ static const char *read_go_name(const struct go_table *t, uint64_t description, 
 	if (at >= t->size)
 		return NULL;
 	len = t->size - at < SYMBOL_NAME_MAX ? (size_t)(t->size - at) : SYMBOL_NAME_MAX;
-	len = read_some(t->starts.fd, t->offset + at, text, len, t->starts.budget);
+	len = elf_read_some(t->starts.fd, t->offset + at, text, len, t->starts.budget);
 	len = strnlen(text, len);
 	return len ? arena_strndup(names, text, len) : NULL;
 }

@@ -40,7 +40,7 @@ static int read_batch(struct collector *c, struct batch *b, size_t count)
 		if (p->pss_status != PSS_OK || p->counters_source != FROM_BPF)
 			continue;
 		check->checked++;
-		if (verify_agrees(p, &result[i]))
+		if (compare_agrees(p, p, &result[i].counters))
 			check->same++;
 		else
 			b->recheck[b->recheck_count++] = p;
@@ -179,9 +179,9 @@ static bool slots_differ(const struct process *p, const struct pool_result *resu
 {
 	const struct smaps_rollup *f = &result->counters;
 
-	return result->status == PSS_OK && rollup_has(f, ROLLUP_SWAP_PSS) &&
-	       rollup_has(f, ROLLUP_SWAP) && f->value[ROLLUP_SWAP] == p->value[COUNTER_SWAP] &&
-	       f->value[ROLLUP_SWAP_PSS] / 1024 != p->value[COUNTER_SWAP_PSS] / 1024;
+	return result->status == PSS_OK && rollup_has(f, SMAPS_SWAP_PSS) &&
+	       rollup_has(f, SMAPS_SWAP) && f->value[SMAPS_SWAP] == p->value[COUNTER_SWAP] &&
+	       f->value[SMAPS_SWAP_PSS] / 1024 != p->value[COUNTER_SWAP_PSS] / 1024;
 }
 
 /* Keeps the rows that differ from their smaps_rollup. */

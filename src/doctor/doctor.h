@@ -40,8 +40,12 @@ struct doctor {
 
 __attribute__((format(printf, 4, 5))) void doctor_add(struct part_rows *rows, const char *name,
 						      enum state state, const char *fmt, ...);
-/* "reason (hint)" of a note that may be NULL. */
-void doctor_note_text(const struct diag_note *n, int error, char *buf, size_t cap);
+/* A row with "no", and why: "reason (hint)" of a note that may be NULL, else the error. */
+void doctor_add_failure(struct part_rows *rows, const char *name, const struct diag_note *n,
+			int error);
+/* A row of a part that either works, with these words, or has a note why not, the last one. */
+void doctor_add_part(struct part_rows *rows, const char *name, int error, const struct diag *diag,
+		     const char *works);
 /* The first sentence, and what to do (NULL: nothing). */
 __attribute__((format(printf, 3, 4))) void doctor_set_verdict(struct doctor *d, const char *hint,
 							      const char *fmt, ...);

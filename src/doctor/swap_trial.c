@@ -101,10 +101,10 @@ static int read_child(const struct procfs *proc, struct source *source, struct s
 	if (!p || !process_has(p, COUNTER_SWAP))
 		return -ESRCH;
 	ret->swapped = p->value[COUNTER_SWAP] != 0;
-	ret->rollup = rollup.value[ROLLUP_SWAP_PSS];
+	ret->rollup = rollup.value[SMAPS_SWAP_PSS];
 	ret->slots = process_has(p, COUNTER_SWAP_PSS) ? p->value[COUNTER_SWAP_PSS] : 0;
 	/* smaps_rollup shows whole KiB. */
-	ret->agrees = process_has(p, COUNTER_SWAP_PSS) && rollup_has(&rollup, ROLLUP_SWAP_PSS) &&
+	ret->agrees = process_has(p, COUNTER_SWAP_PSS) && rollup_has(&rollup, SMAPS_SWAP_PSS) &&
 		      ret->slots / 1024 == ret->rollup / 1024;
 	return 0;
 }

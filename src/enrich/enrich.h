@@ -124,7 +124,7 @@ int enrich_cgroup_path(struct snapshot *s, struct process *p, const char *path);
  * beginning. It needs no end.
  */
 struct container_reader {
-	struct helpers_left left;
+	struct helpers helpers;
 	uint64_t patience_us; /* for all users of one call */
 	/* The rest is private. */
 	uint64_t end_us;

@@ -53,6 +53,25 @@
 	JSON_FIELD(name, json, ROWS, value_rows(known, first, count), help, .fields = fields_,     \
 		   .row_size = sizeof(type_), .flags = flags_, __VA_ARGS__)
 
+/* X(p, n) for each of the NODES_MAX nodes. */
+#define EACH_NODE(X, p)                                                                            \
+	X(p, 0)                                                                                    \
+	X(p, 1)                                                                                    \
+	X(p, 2)                                                                                    \
+	X(p, 3)                                                                                    \
+	X(p, 4)                                                                                    \
+	X(p, 5)                                                                                    \
+	X(p, 6)                                                                                    \
+	X(p, 7)                                                                                    \
+	X(p, 8)                                                                                    \
+	X(p, 9)                                                                                    \
+	X(p, 10)                                                                                   \
+	X(p, 11)                                                                                   \
+	X(p, 12)                                                                                   \
+	X(p, 13)                                                                                   \
+	X(p, 14)                                                                                   \
+	X(p, 15)
+
 /* A kind of row with these fields. */
 #define FIELD_ITEMS(...) ((const struct field *const[]){__VA_ARGS__})
 #define FIELDS(name, ...)                                                                          \

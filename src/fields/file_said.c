@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What is said of files: their fields in JSON, and values of sentences alone. */
+/* What is said of files and of mappings: their fields in JSON, and values of sentences alone. */
 #include "fields/file_said.h"
 
 #include "fields/define.h"
 #include "fields/file_fields.h"
+#include "fields/map_fields.h"
+#include "model/maps.h"
 
 #define ROW const struct files_report *r = row
 
@@ -29,9 +31,12 @@ SENTENCES(file_accounts_said, &file_measured, &accounts,
 	  "page cache: {totals.cache_listed_bytes} in RAM"
 	  "[ (kernel: {totals.cache_bytes}, difference {cache_difference})]"
 	  "[, {totals.cache_unevictable_bytes+} of it cannot be freed (ramfs)]");
-SENTENCES(file_unsure_said, &file_measured, NULL,
-	  "{collection.unsure+} of {collection.file_systems} file "
-	  "{system changed while it was/systems changed while they were} read");
+/* Of all files, whatever the filters choose. */
+SENTENCES(
+	file_unsure_said, &file_measured, NULL,
+	"{?collection.not_listed}cannot be listed, if this machine has any: {collection.not_listed}",
+	"{collection.unsure+} of the {collection.file_systems} file system{s} changed while "
+	"{it was/they were} read");
 
 #undef ROW
 #define ROW                                                                                        \
@@ -49,3 +54,45 @@ SENTENCES(file_held_said, &file_held_fields, &held,
 	  "||{!holders_count}no process of this pid namespace has it open or maps it"
 	  "||{seen} process{es}, and others that are not seen here, hold it"
 	  "||holders: too many mappings to be read]");
+
+/* ---- mappings ---- */
+
+#undef ROW
+#define ROW const struct maps_report *r = row
+
+/* Processes with mappings that count. `summed`: those of which PSS is a sum of whole kB. */
+static int64_t count_processes(const struct maps_report *r, bool summed)
+{
+	int64_t counted = 0, sums = 0;
+
+	for (size_t i = 0; i < r->process_count; i++) {
+		const struct maps_process *p = &r->process[i];
+
+		counted += p->counted && (p->mappings || !r->filtered);
+		/* The values of some mappings have no other total. */
+		sums += p->counted && !p->total_exact && !r->filtered;
+	}
+	return summed ? sums : counted;
+}
+
+static int64_t count_sharing(const struct maps_report *r)
+{
+	int64_t shared = 0;
+
+	for (size_t i = 0; i < r->process_count; i++)
+		shared += r->process[i].process->kind == PROCESS_USER &&
+			  !r->process[i].process->mm_owner;
+	return shared;
+}
+
+SAID(counted, AMOUNT, value_signed(true, count_processes(r, false)));
+SAID(summed, AMOUNT, value_signed(true, count_processes(r, true)));
+SAID(sharing, AMOUNT, value_signed(true, count_sharing(r)));
+static FIELDS(maps, &field_counted, &field_summed, &field_sharing);
+
+SENTENCES(maps_said, &maps_measured, &maps,
+	  "{totals.mappings} mapping{s} of {counted} process{es}"
+	  "[; {sharing+} sharing the memory of another process][; {collection.gone+} gone]"
+	  "[; {collection.denied+} denied][; {collection.timeout+} timeout]"
+	  "[; {collection.kernel_threads+} kernel_thread][; {collection.unsupported+} unsupported]"
+	  "[; {summed+} changed while read: PSS is a sum of whole kB]");

@@ -63,7 +63,7 @@ SENTENCES(
 
 #define SLOWED 0.95 /* of its speed: less is told */
 
-FLAG(slowed, r->heap.price_ns && r->heap.speed_least < SLOWED);
+FLAG(slowed, r->heap.known && r->heap.price_ns && r->heap.speed_least < SLOWED);
 SAID(took_least, AMOUNT, value_signed(true, (int64_t)(100.5 - 100 * r->heap.speed_most)));
 SAID(took_most, AMOUNT, value_signed(true, (int64_t)(100.5 - 100 * r->heap.speed_least)));
 static FIELDS(heap_said, &field_slowed, &field_took_least, &field_took_most);

@@ -202,16 +202,20 @@ SAID(unread_least, AMOUNT, unread_value(i, false));
 SAID(earlier, AMOUNT,
      value_signed(i->during &&event_number(r, EVENT_TABLE),
 		  i->during ? i->during->collection.earlier : 0));
-static FIELDS(victim, &field_container_part, &field_unit_part, &field_own_limit, &field_group_kills,
-	      &field_listed, &field_left_out, &field_no_table, &field_unread, &field_unread_least,
-	      &field_earlier);
+SAID(held_any, BOOL,
+     value_bool(true, event_has(r, EVENT_RSS_ANON) || event_has(r, EVENT_RSS_FILE) ||
+			      event_has(r, EVENT_RSS_SHMEM) || event_has(r, EVENT_SWAP) ||
+			      event_has(r, EVENT_PGTABLES)));
+static FIELDS(victim, &field_held_any, &field_container_part, &field_unit_part, &field_own_limit,
+	      &field_group_kills, &field_listed, &field_left_out, &field_no_table, &field_unread,
+	      &field_unread_least, &field_earlier);
 
 #define VICTIM(how)                                                                                \
 	"  " how ": {victim.name~|60}[, PID {victim.pid}][, user {victim.user}]"                   \
 	"[, oom_score_adj {victim.oom_score_adj}]",                                                \
-		"  it held: [anon {victim.rss_anon_bytes}, file {victim.rss_file_bytes}, "         \
-		"shmem {victim.rss_shmem_bytes}, swap {victim.swap_bytes}"                         \
-		"[, page tables {victim.pgtables_bytes}]||not known]",                             \
+		"  it held:[, anon {victim.rss_anon_bytes}][, file {victim.rss_file_bytes}]"       \
+		"[, shmem {victim.rss_shmem_bytes}][, swap {victim.swap_bytes}]"                   \
+		"[, page tables {victim.pgtables_bytes}][{!held_any} not known]",                  \
 		"  its cgroup: {victim.cgroup~}"                                                   \
 		"[ (container {container_part}[ of pod {victim.pod}])"                             \
 		"|| (unit {unit_part}[ of pod {victim.pod}])][ ({victim.cgroup_reason})]"          \
@@ -262,26 +266,14 @@ SENTENCES(
 
 /* ---- the machine at that time ---- */
 
-static uint64_t zram_of(const struct incident *i)
-{
-	const struct system_info *s = &i->during->system;
-	uint64_t sum = 0;
-
-	for (size_t n = 0; n < s->zram_count; n++)
-		sum += s->zram[n].stat.used;
-	return sum;
-}
-
-SAID(zram_bytes, BYTES,
-     value_bytes(i->during && i->during->system.zram_count, i->during ? zram_of(i) : 0));
 SAID(ram, OBJECT, value_row(i->ram.known ? &i->ram : NULL), .fields = &ram_changes_fields);
-static FIELDS(machine, &field_zram_bytes, &field_ram);
+static FIELDS(machine, &field_ram);
 
 SENTENCES(incident_machine_said, &incident_fields, &machine,
 	  "  RAM {system.memory_total_bytes~}, available {system.memory_available_bytes~}; "
 	  "[{!system.swap_total_bytes}no swap"
 	  "||swap {system.swap_used_bytes} of {system.swap_total_bytes}||swap not known]"
-	  "[; zram takes {zram_bytes}][; in no process {system.swap_unattributed_bytes}]",
+	  "[; zram takes {system.zram_bytes}][; in no process {system.swap_unattributed_bytes}]",
 	  "  RAM by class over the last {ram.span_ms}: "
 	  "[{ram.large*5: {change_bytes} {title}}||no class changed much]");
 

@@ -16,5 +16,7 @@ extern const struct fields *const map_columns[];
 extern const struct fields map_identity;
 /* Likewise: the row is struct maps_report. */
 extern const struct fields *const map_document[];
+/* What was measured: the row is struct maps_report. */
+extern const struct fields maps_measured;
 
 #endif

@@ -625,8 +625,9 @@ void heap_turn(struct heap *h, bool (*live)(const void *arg, pid_t pid), const v
 
 bool heap_is_slow(const struct heap *h, struct heap_slow *ret)
 {
-	*ret = h->slowed;
-	return h->slow;
+	if (h)
+		*ret = h->slowed;
+	return h && h->slow;
 }
 
 void heap_stop(struct heap *h)
@@ -643,19 +644,9 @@ void heap_detach(struct heap *h)
 
 /* ---- blocks, and the report ---- */
 
-int heap_add(struct heap *h, const struct zmem_grow_head *m, uint32_t stack)
+struct heap_blocks *heap_blocks(struct heap *h)
 {
-	return heap_blocks_add(&h->blocks, m, stack);
-}
-
-uint32_t heap_end(struct heap *h, uint32_t target)
-{
-	return heap_blocks_end(&h->blocks, target);
-}
-
-void heap_forget(struct heap *h, uint32_t end)
-{
-	heap_blocks_forget(&h->blocks, end);
+	return &h->blocks;
 }
 
 void heap_begin_anew(struct heap *h)
@@ -731,12 +722,12 @@ int heap_report(struct heap *h, struct stack_table *stacks, struct growth_heap *
 
 int heap_error(const struct heap *h)
 {
-	return h->links && !has_probes(h) ? h->refused : 0;
+	return h && h->links && !has_probes(h) ? h->refused : 0;
 }
 
 unsigned heap_needs_later(const struct heap *h)
 {
-	return LATER_PROBES | (h->probes.way == WAY_EVENTS ? LATER_EVENTS : 0);
+	return !h ? 0 : LATER_PROBES | (h->probes.way == WAY_EVENTS ? LATER_EVENTS : 0);
 }
 
 static bool is_probed(const struct heap *h)

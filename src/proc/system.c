@@ -24,7 +24,7 @@
 /* ---- meminfo ---- */
 
 static const struct text_part names[] = {
-#define ZMEM_MEMINFO(id, name) [MEMINFO_##id] = KEYED_NAME(name),
+#define ZMEM_MEMINFO(id, number, name) [MEMINFO_##id] = KEYED_NAME(name),
 #include "model/meminfo.def"
 #undef ZMEM_MEMINFO
 };

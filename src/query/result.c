@@ -2,7 +2,6 @@
 /* The steps from a snapshot to the result of a query, and the names that each step needs. */
 #include "query/result.h"
 
-#include "query/delta.h"
 #include "query/delta_tracker.h"
 #include "query/group.h"
 #include "query/memcg_rows.h"
@@ -38,8 +37,8 @@ void query_needs(const struct query *q, struct query_needs *ret)
 	if (q->group) {
 		/* The processes of a group name it. */
 		ret->group |= q->group->needs | q->needs;
-		ret->order = keys & (NEEDS_MEMCG | NEEDS_MEMCG_DETAIL);
-		ret->shown = q->needs & (NEEDS_MEMCG | NEEDS_MEMCG_DETAIL);
+		ret->order = keys & NEEDS_CHARGES;
+		ret->shown = q->needs & NEEDS_CHARGES;
 	} else if (q->tree) {
 		/* The tree writes its branches before the names. */
 		ret->group |= q->needs;

@@ -17,27 +17,6 @@
 #include "query/query.h"
 #include "query/sums.h"
 
-struct delta;
-
-/* What a command found and a renderer shows. It borrows everything it points to. */
-struct result {
-	const struct snapshot *snapshot;
-	enum pss_source pss; /* of all that were chosen, shown or not */
-	/* Rows are groups that have this column in common; NULL: rows are processes. */
-	const struct field *group;
-	bool memcgs;		/* the groups are all memory cgroups */
-	bool tree;		/* rows have the sums of the rows below them */
-	bool app;		/* it was asked for; a recording has it in any case */
-	const struct row *rows; /* shown, in order */
-	size_t row_count;
-	size_t others_count; /* matched and not shown */
-	struct totals others;
-	struct totals totals;	   /* shown and others */
-	const struct delta *delta; /* since an earlier one; NULL: there is none */
-	pid_t killed; /* the victim, if it is the moment of an OOM kill; 0: it is none, or not known
-		       */
-};
-
 /*
  * Shows the first `shown` rows, sums the others and all rows, and counts the processes that are
  * shown in c->reported. `pruned`: as of totals_sum().

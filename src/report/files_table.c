@@ -85,19 +85,10 @@ static void put_summary(void *arg, struct line *l)
 static void put_notes(void *arg, struct strbuf *out)
 {
 	const struct files_table *t = arg;
-	const struct files_report *r = t->r;
-	struct line l = {out, t->style->width, t->style->color};
+	const unsigned width = t->style->width;
 
-	say_lines(&l, &(struct said){&file_accounts_said, r, NULL, t->style->bytes});
-	if (r->unlisted) {
-		line_printf(&l, "cannot be listed, if this machine has any:");
-		for (int i = 0; i < FILE_UNLISTED; i++) {
-			if (r->unlisted >> i & 1)
-				line_printf(&l, " %s", file_unlisted_words[i]);
-		}
-		line_end(&l);
-	}
-	say_lines(&l, &(struct said){&file_unsure_said, r, NULL, false});
+	say_all(out, &(struct said){&file_accounts_said, t->r, NULL, t->style->bytes}, 0, width);
+	say_all(out, &(struct said){&file_unsure_said, t->r, NULL, false}, 0, width);
 }
 
 /* The width of a column that names others; 0: any. */

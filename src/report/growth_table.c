@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "fields/growth_said.h"
-#include "query/delta.h"
+#include "query/delta_tracker.h"
 #include "report/growth.h"
 #include "report/growth_rows.h"
 #include "report/growth_text.h"
@@ -301,7 +301,7 @@ static void say_lacks(struct strbuf *out, const struct growth *g, unsigned width
 {
 	const struct growth_heap *h = &g->heap;
 
-	for (size_t i = 0; i < h->not_probeds; i++) {
+	for (size_t i = 0; h->known && i < h->not_probeds; i++) {
 		struct growth_lack lack = {.first = &h->not_probed[i]};
 		const struct said said = {&growth_lack_said, &lack, NULL, false};
 		size_t first = 0;
@@ -406,7 +406,7 @@ void render_growth_table(struct strbuf *out, const struct growth *g, const struc
 		t.of.grown = t.list.grown;
 		t.shown = view->rows < t.list.rows ? view->rows : t.list.rows;
 		for (size_t i = t.shown; i < t.list.rows; i++)
-			growth_rows_add(&t.others.sum, &t.list.row[i]->sum);
+			growth_stack_add(&t.others.sum, &t.list.row[i]->sum);
 		t.grid.source = (struct grid_source){
 			.fill = fill,
 			.summary = put_summary,

@@ -4,14 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/cleanup.h"
-#include "base/strbuf.h"
+#include "fields/file_said.h"
 #include "fields/map_fields.h"
 #include "report/report.h"
 #include "write/field_text.h"
 #include "write/grid.h"
-#include "write/text.h"
+#include "write/say.h"
 
 /* A narrower terminal leaves out counters that are 0 in the total. */
 #define WIDE_ENOUGH 150
@@ -87,33 +85,9 @@ static void put_summary(void *arg, struct line *l)
 static void put_notes(void *arg, struct strbuf *out)
 {
 	const struct maps_table *t = arg;
-	const struct maps_report *r = t->r;
-	cleanup(strbuf_done) struct strbuf text = {};
-	static const enum pss_status missing[] = {PSS_GONE, PSS_DENIED, PSS_TIMEOUT,
-						  PSS_KERNEL_THREAD, PSS_UNSUPPORTED};
-	size_t counted = 0, summed = 0, shared = 0;
+	const struct said said = {&maps_said, t->r, NULL, t->style->bytes};
 
-	for (size_t i = 0; i < r->process_count; i++) {
-		const struct maps_process *p = &r->process[i];
-
-		counted += p->counted && (p->mappings || !r->filtered);
-		/* The values of some mappings have no other total. */
-		summed += p->counted && !p->total_exact && !r->filtered;
-		shared += p->process->kind == PROCESS_USER && !p->process->mm_owner;
-	}
-	strbuf_printf(&text, "%zu mapping%s of %zu process%s", r->mappings,
-		      r->mappings == 1 ? "" : "s", counted, counted == 1 ? "" : "es");
-	if (shared)
-		strbuf_printf(&text, "; %zu sharing the memory of another process", shared);
-	for (size_t i = 0; i < ARRAY_SIZE(missing); i++) {
-		size_t count = maps_report_count(r, missing[i]);
-
-		if (count)
-			strbuf_printf(&text, "; %zu %s", count, pss_status_name(missing[i]));
-	}
-	if (summed)
-		strbuf_printf(&text, "; %zu changed while read: PSS is a sum of whole kB", summed);
-	text_put_folded(out, strbuf_str(&text), 0, t->style->width);
+	say_all(out, &said, 0, t->style->width);
 }
 
 static void add_column(struct maps_table *t, const struct field *f)

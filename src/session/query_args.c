@@ -145,7 +145,7 @@ static unsigned format_needs(const struct options *o, const struct field *group)
 		return 0;
 	/* A group shows only what its processes have in common. */
 	return (group ? 0 : needs[o->format]) | (page ? page->needs : 0) |
-	       (shows_memcg ? NEEDS_MEMCG | NEEDS_MEMCG_DETAIL : 0) |
+	       (shows_memcg ? NEEDS_CHARGES : 0) |
 	       (document ? NEEDS_SWAP_SHMEM | NEEDS_SWAP_COSTS : 0) |
 	       (document || options_metrics(o) ? NEEDS_HUGETLB | NEEDS_GPU : 0);
 }

@@ -81,13 +81,9 @@ int files_source_open(struct diag *diag, struct files_source **ret)
 	if (!s)
 		return -ENOMEM;
 	s->memfd = -1;
-	r = bpf_load_either(OBJECT_FILES, &s->handle, &missing);
+	r = bpf_load(OBJECT_FILES, LOADER_EITHER, NULL, &s->handle, &missing);
 	if (r == 0) {
-		step = "mapping its answers";
-		r = bpf_handle_map(&s->handle, sizeof(*s->visit));
 		s->visit = s->handle.answers;
-	}
-	if (r == 0) {
 		step = "making a memfd";
 		r = make_memfd(s);
 	}

@@ -88,7 +88,6 @@ static const struct visit_kind kind = {
 	.subject = "what becomes free",
 	.needs = "it needs PSS from page tables",
 	.object = OBJECT_FREED,
-	.answers_size = sizeof(struct zmem_freed),
 	.layout_offset = offsetof(struct zmem_freed, at),
 };
 
@@ -186,8 +185,7 @@ static int want_process(struct reading *r, const struct process *p, const struct
 {
 	const __s32 pid = p->pid;
 
-	return bpf_map_update_elem(r->source->visits.handle.fd[BPF_WANTED], &pid, w, 0) < 0 ? -errno
-											    : 0;
+	return bpf_map_update_elem(r->source->visits.handle.fd[BPF_WANTED], &pid, w, 0);
 }
 
 /* Also those that are in no group: what is not listed was born later. */
@@ -333,8 +331,8 @@ static int read_once(struct reading *r)
 		const __s32 pid = r->process[i]->pid;
 		struct zmem_freed_want *w = &r->want[i];
 
-		if (w->group && bpf_map_lookup_elem(s->visits.handle.fd[BPF_WANTED], &pid, w) < 0)
-			error = -errno;
+		if (w->group)
+			error = bpf_map_lookup_elem(s->visits.handle.fd[BPF_WANTED], &pid, w);
 	}
 	if (error == 0)
 		blame_ended(r);
@@ -423,8 +421,7 @@ static int set_devices(struct freed_source *s, const struct zmem_swap *swap)
 	if (swap)
 		copy = *swap;
 	copy.costs = 1;
-	return bpf_map_update_elem(s->visits.handle.fd[BPF_DEVICES], &zero, &copy, 0) < 0 ? -errno
-											  : 0;
+	return bpf_map_update_elem(s->visits.handle.fd[BPF_DEVICES], &zero, &copy, 0);
 }
 
 int freed_source_read(struct freed_source *s, const struct file_set *tmpfs,

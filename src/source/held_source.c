@@ -20,7 +20,6 @@
 #include "load/bpf_diagnose.h"
 #include "load/bpf_load.h"
 #include "source/iterator.h"
-#include "source/source_internal.h"
 
 #define SUBJECT "what becomes free"
 
@@ -41,16 +40,8 @@ void held_source_close(struct held_source *h)
 	free(h);
 }
 
-static int set_up(struct held_source *h, const struct cpu_ids *cpus)
+static int attach(struct held_source *h)
 {
-	int r = bpf_handle_map(&h->handle, sizeof(struct zmem_held));
-
-	if (r < 0)
-		return r;
-	h->answers = h->handle.answers;
-	r = bpf_source_set_up_cpus(h->handle.fd[BPF_SETUP], cpus, false);
-	if (r < 0)
-		return r;
 	h->tasks_link_fd = iterator_link(h->handle.fd[BPF_ITER], NULL);
 	if (h->tasks_link_fd < 0)
 		return h->tasks_link_fd;
@@ -61,28 +52,23 @@ static int set_up(struct held_source *h, const struct cpu_ids *cpus)
 int held_source_open(struct diag *diag, struct held_source **ret)
 {
 	struct held_source *h = calloc(1, sizeof(*h));
-	const char *step = "loading the program";
-	struct bpf_sizes sizes = {};
-	struct cpu_ids cpus;
 	int r;
 
 	if (!h)
 		return -ENOMEM;
 	h->tasks_link_fd = h->files_link_fd = -1;
-	bpf_source_find_cpus(&cpus);
-	sizes.cpus = cpus.count;
-	r = bpf_load(OBJECT_HELD, LOADER_LIGHT, &sizes, NULL, &h->handle, NULL);
+	r = bpf_load_noted(SUBJECT, OBJECT_HELD, LOADER_LIGHT, NULL, diag, &h->handle);
 	if (r == 0) {
-		step = "setting it up";
-		r = set_up(h, &cpus);
+		h->answers = h->handle.answers;
+		r = attach(h);
+		if (r < 0)
+			bpf_diagnose_note(diag, SUBJECT, "setting it up", r, NULL);
 	}
-	if (r < 0) {
-		bpf_diagnose_note(diag, SUBJECT, step, r, NULL);
+	if (r < 0)
 		held_source_close(h);
-		return r;
-	}
-	*ret = h;
-	return 0;
+	else
+		*ret = h;
+	return r;
 }
 
 bool held_source_is_full(const struct held_source *h)
@@ -160,8 +146,7 @@ int held_source_begin(struct held_source *h, const struct held_process *process,
 
 		if (pid == self)
 			h->self_group = process[i].groups.group;
-		if (bpf_map_update_elem(h->handle.fd[BPF_WANTED], &pid, &process[i].groups, 0) < 0)
-			r = -errno;
+		r = bpf_map_update_elem(h->handle.fd[BPF_WANTED], &pid, &process[i].groups, 0);
 	}
 	if (r == 0)
 		r = bpf_program_run(h->handle.fd[BPF_RUN]);

@@ -12,12 +12,9 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "load/bpf_diagnose.h"
 #include "load/bpf_load.h"
 #include "source/iterator.h"
 #include "zmem/files.h"
-
-#define SUBJECT "holders of files"
 
 /* A process by the address of its address space. */
 struct mm_user {
@@ -438,17 +435,12 @@ static int give_holders(struct holders_source *h)
 int holders_source_open(struct diag *diag, struct holders_source **ret)
 {
 	struct holders_source *h = calloc(1, sizeof(*h));
-	struct bpf_missing missing = {};
-	int r;
+	int r = h ? bpf_load_noted("holders of files", OBJECT_HOLDERS, LOADER_EITHER, NULL, diag,
+				   &h->handle)
+		  : -ENOMEM;
 
-	if (!h)
-		return -ENOMEM;
-	r = bpf_load_either(OBJECT_HOLDERS, &h->handle, &missing);
-	if (r == 0)
-		r = bpf_handle_map(&h->handle, sizeof(*h->visit));
 	if (r < 0) {
-		bpf_diagnose_note(diag, SUBJECT, "loading the programs", r, &missing);
-		holders_source_close(h);
+		free(h);
 		return r;
 	}
 	h->visit = h->handle.answers;

@@ -237,7 +237,7 @@ static void draw_counters(struct detail_pane *d, struct screen *s, const struct 
 		if (process_has(p, c))
 			len = format_bytes(buf, p->value[c],
 					   d->pane.shared->style.bytes ||
-						   counter_table[c].is_count);
+						   counter_table[c].unit != UNIT_BYTES);
 		line_printf(&s->pen, "%-11s", counter_table[c].key);
 		line_blanks(&s->pen, cell - 11 - 3 - (unsigned)len);
 		line_ascii(&s->pen, buf, len);

@@ -15,12 +15,12 @@
 
 static const uint8_t *input;
 static size_t input_left;
-static struct grow_helpers helpers = {.hurry_fd = -1};
+static struct helpers helpers = {.hurry_fd = -1};
 
 /* These are linked in the place of the real ones: no process is started. */
 int __wrap_helper_start(struct helper *h);
-int __wrap_helper_call(struct helper *h, const struct helper_limits *limits,
-		       const struct helper_message *request, struct helper_message *ret);
+int __wrap_helper_call(struct helper *h, size_t fds);
+int __wrap_helper_call_file(struct helper *h);
 void __wrap_helper_done(struct helper *h);
 
 int __wrap_helper_start(struct helper *h)
@@ -30,20 +30,20 @@ int __wrap_helper_start(struct helper *h)
 	return 0;
 }
 
-int __wrap_helper_call(struct helper *h, const struct helper_limits *limits,
-		       const struct helper_message *request, struct helper_message *ret)
+int __wrap_helper_call(struct helper *h, size_t fds)
 {
+	struct helper_message *ret = &h->answer;
 	int8_t error = 0;
 	uint16_t len = 0;
 
-	(void)limits;
+	(void)fds;
 	__wrap_helper_start(h);
-	FUZZ_CHECK(request->len <= HELPER_DATA);
+	FUZZ_CHECK(h->request.len <= HELPER_DATA);
 	if (!input_left)
 		return -ECHILD;
 	fuzz_take(&input, &input_left, &error, sizeof(error));
 	fuzz_take(&input, &input_left, &len, sizeof(len));
-	ret->kind = request->kind;
+	ret->kind = h->request.kind;
 	ret->fds = 0;
 	ret->len = len < input_left ? len : input_left;
 	/* What was there before is not part of it. */
@@ -54,6 +54,11 @@ int __wrap_helper_call(struct helper *h, const struct helper_limits *limits,
 	input_left -= ret->len;
 	/* As helper_call() does. */
 	return error > 0 ? -ENOENT : error == -ENOMEM ? -EFBIG : error;
+}
+
+int __wrap_helper_call_file(struct helper *h)
+{
+	return __wrap_helper_call(h, 0);
 }
 
 void __wrap_helper_done(struct helper *h)

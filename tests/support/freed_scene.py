@@ -10,12 +10,11 @@ import os
 import signal
 import subprocess
 
-from outcome import PROGRAM, cgroup_removed, result, wait_until
+from outcome import MEMORY_CGROUPS as BASE, PROGRAM, cgroup_removed, read, result, wait_until, write
 
 MIB = 1 << 20
 PAGE = mmap.PAGESIZE
 LIMIT = 60
-BASE = next((p for p in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.exists(p + "/cgroup.procs")), None)
 OWN = "%s/zmem-freed-%d" % (BASE, os.getpid())
 ANON = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 SHARED = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS
@@ -25,16 +24,6 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 # Counters of cgroups and of page tables lag: the kernel keeps a part of them by CPU.
 ROOM = 2 * MIB
 kept = []  # what a member holds until its end
-
-
-def read(path):
-    with open(path) as f:
-        return f.read()
-
-
-def write(path, text):
-    with open(path, "w") as f:
-        f.write(str(text))
 
 
 def fill(area, begin=0, end=None, salt=0):

@@ -114,6 +114,20 @@ def mkmem_pids(child):
     return pids
 
 
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(str(text))
+
+
+# Where memory cgroups are made, in v1 or v2.
+MEMORY_CGROUPS = next((p for p in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.exists(p + "/cgroup.procs")), None)
+
+
 def cgroup_removed(path):
     """Removes a cgroup. False as long as the kernel refuses, because a process is in it."""
     with contextlib.suppress(OSError):

@@ -59,6 +59,14 @@ static inline void unit_test_add(struct CMUnitTest test)
 	}                                                                                          \
 	static void with_##name(struct fixture *f)
 
+struct fixture;
+
+/* The end of a struct fixture that holds nothing. */
+static inline void no_end(struct fixture *f)
+{
+	(void)f;
+}
+
 /* Makes the setup() and teardown() of a struct fixture, which is zeroed before and freed behind. */
 #define FIXTURE(begin, end)                                                                        \
 	static int setup(void **state)                                                             \

@@ -36,26 +36,20 @@ static inline void make_process(struct fixture *f, int i)
 	f->row[i] = &f->process[i];
 }
 
-static inline int setup(void **state)
+static inline void begin(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
 	proc_tree_init(&f->tree);
 	assert_int_equal(symlinkat("1000", f->tree.proc.fd, "self"), 0);
 	for (int i = 0; i < PROCESSES; i++)
 		make_process(f, i);
-	*state = f;
-	return 0;
 }
 
-static inline int teardown(void **state)
+static inline void end(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	proc_tree_done(&f->tree);
-	free(f);
-	return 0;
 }
+
+FIXTURE(begin, end)
 
 /* Opening the file blocks until it is released. */
 static inline void make_stuck_at(const struct fixture *f, int i, const char *name)

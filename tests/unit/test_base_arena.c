@@ -2,31 +2,9 @@
 /* Tests of arenas and of diag notes. */
 #include "unit.h"
 
-#include <malloc.h>
-
 #include "base/arena.h"
 #include "base/diag.h"
-
-TEST(allocations_do_not_overlap)
-{
-	enum { COUNT = 3000 };
-	struct arena a = {0};
-	unsigned char *p[COUNT];
-
-	for (size_t i = 0; i < COUNT; i++) {
-		p[i] = arena_alloc(&a, i % 500);
-		assert_non_null(p[i]);
-		assert_int_equal((uintptr_t)p[i] % 8, 0);
-		memset(p[i], (int)(i & 0xff), i % 500);
-	}
-	for (size_t i = 0; i < COUNT; i++) {
-		for (size_t k = 0; k < i % 500; k++)
-			assert_int_equal(p[i][k], i & 0xff);
-	}
-	arena_done(&a);
-	assert_null(a.block);
-	arena_done(&a);
-}
+#include "heap.h"
 
 TEST(large_allocations)
 {
@@ -54,55 +32,18 @@ TEST(large_allocations)
 	assert_null(arena_zalloc(&a, SIZE_MAX / 2, 3));
 }
 
-static size_t in_use(void)
-{
-	struct mallinfo2 info = mallinfo2();
-
-	return info.uordblks + info.hblkhd;
-}
-
-static size_t fill(struct arena *a, size_t large)
-{
-	for (int i = 0; i < 20000; i++)
-		assert_non_null(arena_alloc(a, 40));
-	for (size_t i = 0; i < large; i++)
-		assert_non_null(arena_alloc(a, 100000 + i));
-	arena_clear(a);
-	return in_use();
-}
-
-/* A repeated collection of the same size, or a smaller one, allocates no more memory. */
-TEST(clear_keeps_memory)
-{
-	struct arena a = {0};
-	size_t before;
-
-	arena_clear(&a);
-	fill(&a, 60);
-	before = fill(&a, 60);
-	assert_null(a.block);
-	assert_non_null(a.spare);
-	for (int round = 0; round < 50; round++) {
-		fill(&a, (size_t)round);
-		fill(&a, 60);
-	}
-	assert_int_equal(in_use(), before);
-	arena_done(&a);
-	assert_null(a.spare);
-}
-
 /* Slowly growing allocations need few additional blocks. */
 TEST(large_grows)
 {
 	cleanup(arena_done) struct arena a = {0};
-	size_t before = in_use();
+	size_t before = heap_in_use();
 
 	for (size_t i = 0; i < 100; i++) {
 		assert_non_null(arena_alloc(&a, 40));
 		assert_non_null(arena_alloc(&a, ((size_t)5 << 20) + (i << 16)));
 		arena_clear(&a);
 	}
-	assert_true(in_use() - before < (size_t)60 << 20);
+	assert_true(heap_in_use() - before < (size_t)60 << 20);
 }
 
 static void alloc_and_release(struct arena *a)
@@ -125,10 +66,10 @@ TEST(mark)
 	kept = arena_strndup(&a, "kept", 4);
 	alloc_and_release(&a);
 	assert_ptr_equal(arena_strndup(&a, "next", 4), kept + 8);
-	before = in_use();
+	before = heap_in_use();
 	for (int i = 0; i < 50; i++)
 		alloc_and_release(&a);
-	assert_int_equal(in_use(), before);
+	assert_int_equal(heap_in_use(), before);
 	assert_string_equal(kept, "kept");
 	assert_string_equal(kept + 8, "next");
 }

@@ -41,47 +41,6 @@ static int collect(void *arg, const char *data, size_t len)
 	return 0;
 }
 
-TEST(append)
-{
-	struct strbuf b = {0};
-
-	assert_string_equal(strbuf_str(&b), "");
-	strbuf_put(&b, NULL, 0);
-	strbuf_puts(&b, "");
-	strbuf_fill(&b, 'x', 0);
-	assert_int_equal(b.len, 0);
-	assert_string_equal(strbuf_str(&b), "");
-	assert_int_equal(strbuf_flush(&b), 0);
-	strbuf_puts(&b, "a");
-	strbuf_putc(&b, 'b');
-	strbuf_put(&b, "c\0d", 3);
-	strbuf_fill(&b, '-', 3);
-	strbuf_printf(&b, "%s=%d", "x", 42);
-	strbuf_printf(&b, "%s", "");
-	assert_int_equal(b.len, 12);
-	assert_memory_equal(strbuf_str(&b), "abc\0d---x=42", 13);
-	strbuf_clear(&b);
-	assert_string_equal(strbuf_str(&b), "");
-	strbuf_done(&b);
-	assert_null(b.data);
-}
-
-TEST(numbers)
-{
-	static const uint64_t u[] = {0, 9, 10, UINT64_MAX};
-	static const int64_t n[] = {0, -1, INT64_MAX, INT64_MIN};
-	cleanup(strbuf_done) struct strbuf b = {0};
-
-	for (size_t i = 0; i < ARRAY_SIZE(u); i++) {
-		strbuf_putu(&b, u[i]);
-		strbuf_putc(&b, ' ');
-		strbuf_puti(&b, n[i]);
-		strbuf_putc(&b, ' ');
-	}
-	assert_string_equal(strbuf_str(&b), "0 0 9 -1 10 9223372036854775807 "
-					    "18446744073709551615 -9223372036854775808 ");
-}
-
 TEST(grows)
 {
 	cleanup(strbuf_done) struct strbuf b = {0};

@@ -73,16 +73,6 @@ TEST(comes_back)
 	}
 }
 
-static void expect_refused(const unsigned char *data, size_t size)
-{
-	cleanup(strbuf_done) struct strbuf out = {};
-
-	strbuf_puts(&out, "before");
-	unpack(&out, &(struct packed){.data = data, .size = size});
-	assert_int_equal(strbuf_error(&out), -EINVAL);
-	assert_int_equal(out.len, 6);
-}
-
 /* Three items: as it is, packed with that one as its base, and packed with the second. */
 TEST(bases)
 {
@@ -119,33 +109,4 @@ TEST(bases)
 	strbuf_clear(&room);
 	assert_null(unpacked(&last, &room));
 	assert_int_equal(strbuf_error(&room), -EINVAL);
-}
-
-TEST(refused)
-{
-	cleanup(strbuf_done) struct strbuf out = {.error = -EPIPE};
-	cleanup_free unsigned char *data = contents(5000);
-	cleanup_free unsigned char *packed = malloc(ROOM);
-	size_t size;
-
-	assert_non_null(packed);
-	size = pack(packed, data, 5000, NULL, 0);
-	/* An error stays. */
-	unpack(&out, &(struct packed){.data = packed, .size = size});
-	assert_int_equal(strbuf_error(&out), -EPIPE);
-	assert_int_equal(out.len, 0);
-	expect_refused(packed, 0);
-	expect_refused(packed, 17);
-	expect_refused(data, 5000);
-	/* The size behind the magic number and the descriptor is one too large, then one too small.
-	 */
-	packed[5]++;
-	expect_refused(packed, size);
-	packed[5] -= 2;
-	expect_refused(packed, size);
-	packed[5]++;
-	/* A byte is superfluous, then missing. */
-	packed[size] = 0;
-	expect_refused(packed, size + 1);
-	expect_refused(packed, size - 1);
 }

@@ -5,41 +5,6 @@
 #include "invisible.h"
 #include "utf8_valid.h"
 
-TEST(invalid)
-{
-	static const char *const bad[] = {"\x80",
-					  "\xbf",
-					  "\xc0\xaf",
-					  "\xc1\xbf",
-					  "\xe0\x80\xaf",
-					  "\xe0\x9f\xbf",
-					  "\xf0\x80\x80\xaf",
-					  "\xf0\x8f\xbf\xbf",
-					  "\xed\xa0\x80",
-					  "\xed\xbf\xbf",
-					  "\xf4\x90\x80\x80",
-					  "\xf5\x80\x80\x80",
-					  "\xf8\x88\x80\x80",
-					  "\xfe",
-					  "\xff",
-					  "\xc3(",
-					  "\xe2\x82(",
-					  "\xe2(\xa1",
-					  "\xf0\x90(\x80",
-					  "\xf0\x90\x80(",
-					  "\xc3\xc3",
-					  "\xe2\x82\xac\xe2",
-					  "ok\xff"};
-	uint32_t c;
-
-	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-		assert_false(utf8_valid(bad[i], strlen(bad[i])));
-	assert_int_equal(utf8_decode("\xe2\x82", 2, &c), 0);
-	assert_true(utf8_valid("", 0));
-	assert_true(utf8_valid("a\0b", 3));
-	assert_true(utf8_valid("\xe2\x82\xac\xf0\x9f\x98\x80", 7));
-}
-
 TEST(width)
 {
 	size_t zero = 0, wide = 0;

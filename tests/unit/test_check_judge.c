@@ -126,21 +126,6 @@ TEST(bracketed)
 	assert_int_equal(verdict(s, COUNTER_RSS), COMPARE_SAME);
 }
 
-TEST(settles_later)
-{
-	struct scene *s = begin(ALL);
-	struct compare_row *row = &s->comparison.row[0];
-
-	process_set(&s->bpf_before, COUNTER_RSS_ANON, 50 * PAGE);
-	compare_judge(row, &s->seen, 1);
-	assert_false(row->settled);
-	assert_false(cell_of(s, COUNTER_RSS_ANON)->settled);
-	process_set(&s->bpf_before, COUNTER_RSS_ANON, 40 * PAGE);
-	compare_judge(row, &s->seen, 2);
-	assert_true(row->settled);
-	assert_int_equal(verdict(s, COUNTER_RSS_ANON), COMPARE_MOVED);
-}
-
 /* One page is one too many, in either direction, for each kind of reading. */
 TEST(different)
 {
@@ -167,26 +152,6 @@ TEST(different)
 		assert_int_equal(difference > 0, wrong[i].by > 0);
 		assert_false(s->comparison.approximate);
 	}
-}
-
-/* A difference that changes, or that appears while processes start, counts as moved. */
-TEST(never_still)
-{
-	struct scene *s = begin(ALL);
-	struct compare_row *row = &s->comparison.row[0];
-
-	for (unsigned round = 1; !row->settled; round++) {
-		s->bpf_before.value[COUNTER_VSIZE] = s->bpf_after.value[COUNTER_VSIZE] =
-			(600 + round / 3) * PAGE;
-		compare_judge(row, &s->seen, round);
-		assert_true(round <= COMPARE_ROUNDS);
-	}
-	assert_int_equal(verdict(s, COUNTER_VSIZE), COMPARE_MOVED);
-	s = begin(ALL);
-	s->seen.undisturbed = false;
-	process_set(&s->rollup, COUNTER_PSS, 7 * PAGE);
-	assert_int_equal(rounds(s), COMPARE_ROUNDS);
-	assert_int_equal(verdict(s, COUNTER_PSS), COMPARE_MOVED);
 }
 
 /* The arguments of a program in execve() count as memory and are not mapped. */
@@ -322,18 +287,6 @@ TEST(settle)
 	compare_sum(&s->comparison, &sums);
 	assert_int_equal(sums.verdict[COMPARE_GONE], 5);
 	assert_true(s->comparison.row[0].settled);
-}
-
-TEST(nobody)
-{
-	struct comparison c;
-	struct compare_sums sums;
-
-	assert_int_equal(comparison_init(&c, NULL, 0, ALL), 0);
-	compare_finish(&c, 0);
-	compare_sum(&c, &sums);
-	assert_int_equal(sums.cells, 0);
-	comparison_done(&c);
 }
 
 /*

@@ -45,21 +45,6 @@ TEST(lines)
 	assert_int_equal(perf_line_parse("1 1 a\0b", 7, &line), -EINVAL);
 }
 
-TEST(long_name)
-{
-	cleanup(strbuf_done) struct strbuf text = {};
-	cleanup(arena_done) struct arena names = {};
-	struct code_name item = {.address = 1};
-
-	strbuf_puts(&text, "1 1 ");
-	strbuf_fill(&text, 'n', 1 << 20);
-	strbuf_putc(&text, '\n');
-	assert_int_equal(perf_map_name(text.data, text.len, &item, 1, &names), 0);
-	assert_int_equal(strlen(item.name), PERF_NAME_MAX);
-	assert_int_equal(item.start, 1);
-	assert_int_equal(perf_map_name(text.data, text.len, &item, 0, &names), 0);
-}
-
 /* Each of many lines has all of many addresses: each address is named once. */
 TEST(many)
 {

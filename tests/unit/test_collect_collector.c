@@ -15,23 +15,18 @@ struct fixture {
 	struct result result;
 };
 
-static int setup(void **state)
+static void begin(struct fixture *f)
 {
-	static struct fixture f;
-
-	f = (struct fixture){.collector = COLLECTOR_CLOSED};
-	*state = &f;
-	return 0;
+	f->collector = (struct collector)COLLECTOR_CLOSED;
 }
 
-static int teardown(void **state)
+static void end(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	query_done(&f->query);
 	collector_close(&f->collector);
-	return 0;
 }
+
+FIXTURE(begin, end)
 
 static void set(struct fixture *f, enum query_word word, const char *text)
 {
@@ -145,18 +140,6 @@ FIXTURE_TEST(lazy_names)
 	assert_null(p->cmdline);
 	assert_int_equal(collector_name_rows(&f->collector, &f->query, f->result.rows, 1), 0);
 	assert_non_null(strstr(p->cmdline, "test_collect_collector"));
-}
-
-/* Names that the spec asks for, whatever the query shows. */
-FIXTURE_TEST(names_of_spec)
-{
-	open_with(f,
-		  &(struct collect_spec){
-			  .pss = PSS_NONE, .source = SOURCE_PROC, .names = NEEDS_CMDLINE},
-		  "rss");
-	set_pids(f, getpid(), getpid());
-	collect(f);
-	assert_non_null(f->result.rows[0].process->cmdline);
 }
 
 TEST(pss_of_the_kernel_is_refused)

@@ -48,11 +48,8 @@ static void see(struct snapshot *seen, pid_t pid, uint32_t threads)
 }
 
 /* /proc has the processes 1, 20 and 30; BPF saw 20 and 30. */
-static int setup(void **state)
+static void begin(struct fixture *s)
 {
-	static struct fixture fixture;
-	struct fixture *s = &fixture;
-
 	*s = (struct fixture){.start = {.load = {LAST_PID, 4}, .ticks = START_TICKS}};
 	proc_tree_init(&s->tree);
 	put_process(s, 1, 'S', 0, 1, 0);
@@ -61,19 +58,16 @@ static int setup(void **state)
 	see(&s->seen, 20, 2);
 	see(&s->seen, 30, 1);
 	put_tasks(s, 4, LAST_PID);
-	*state = s;
-	return 0;
 }
 
-static int teardown(void **state)
+static void end(struct fixture *s)
 {
-	struct fixture *s = *state;
-
 	snapshot_done(&s->seen);
 	snapshot_done(&s->unseen);
 	proc_tree_done(&s->tree);
-	return 0;
 }
+
+FIXTURE(begin, end)
 
 static size_t find(struct fixture *s, const struct filter *f)
 {
@@ -158,22 +152,6 @@ FIXTURE_TEST(parents)
 	f->start.load.tasks = 7;
 	assert_int_equal(parents(f), 1);
 	assert_int_equal(f->unseen.count, 1);
-}
-
-FIXTURE_TEST(many_parents)
-{
-	/* Each is gone: the threads add up, but so many are not looked at. */
-	f->seen.process[0].ppid = f->seen.process[1].ppid = 100;
-	put_tasks(f, 3, LAST_PID);
-	f->start.load.tasks = 3;
-	for (pid_t i = 1; i < UNSEEN_PARENTS_MAX; i++) {
-		see(&f->seen, 1000 + i, 0);
-		f->seen.process[1 + i].ppid = 100 + i;
-	}
-	assert_int_equal(parents(f), 1);
-	see(&f->seen, 2000, 0);
-	f->seen.process[1 + UNSEEN_PARENTS_MAX].ppid = 500;
-	assert_int_equal(parents(f), 0);
 }
 
 FIXTURE_TEST(missing)

@@ -34,10 +34,8 @@ struct fixture {
 	struct pool_result result;
 };
 
-static int setup(void **state)
+static void begin(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
 	signal(SIGPIPE, SIG_IGN);
 	proc_tree_init(&f->tree);
 	proc_tree_add(&f->tree, 1000);
@@ -45,18 +43,14 @@ static int setup(void **state)
 	snprintf(f->smaps, sizeof(f->smaps), "%s/1000/smaps", f->tree.dir);
 	proc_tree_put_text(&f->tree, "1000/smaps_rollup", ROLLUP("24", "11"));
 	f->process = (struct process){.pid = 1000};
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void end(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	proc_tree_done(&f->tree);
-	free(f);
-	return 0;
 }
+
+FIXTURE(begin, end)
 
 static void read_it(struct fixture *f, enum pool_file file)
 {

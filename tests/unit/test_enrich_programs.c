@@ -4,18 +4,62 @@
 
 #include <sys/inotify.h>
 
+#include "base/strbuf.h"
 #include "enrich/enrich.h"
 #include "proc_tree.h"
 
-#define PUT(tree, name, words) proc_tree_put(tree, name, words, sizeof(words))
+#define PUT(f, name, words) proc_tree_put(&(f)->tree, name, words, sizeof(words))
+
+struct fixture {
+	struct proc_tree tree;
+	struct proc_pool *pool;
+	struct snapshot snapshot;
+	struct process *row[8];
+	struct process_list rows;
+};
+
+static void begin(struct fixture *f)
+{
+	proc_tree_init(&f->tree);
+	f->pool = proc_pool_new(&f->tree.proc, 2, 5000);
+	f->rows.item = f->row;
+}
+
+static void end(struct fixture *f)
+{
+	proc_pool_free(f->pool);
+	snapshot_done(&f->snapshot);
+	proc_tree_done(&f->tree);
+}
+
+FIXTURE(begin, end)
+
+/* They are the rows, and in the tree. */
+static void set_rows(struct fixture *f, struct process *p, size_t count)
+{
+	for (f->rows.count = 0; f->rows.count < count; f->rows.count++) {
+		f->row[f->rows.count] = &p[f->rows.count];
+		proc_tree_add(&f->tree, p[f->rows.count].pid);
+	}
+}
+
+static void name_programs(struct fixture *f)
+{
+	assert_int_equal(enrich_programs(f->pool, &f->snapshot, &f->rows), 0);
+}
+
+static void name_apps(struct fixture *f, struct app_rules *rules)
+{
+	assert_int_equal(enrich_apps(f->pool, rules, &f->snapshot, &f->rows), 0);
+}
 
 /* A descriptor that counts opens of the file from now on. */
-static int watch_file(const struct proc_tree *t, const char *name)
+static int watch_file(const struct fixture *f, const char *name)
 {
 	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	char path[128];
 
-	snprintf(path, sizeof(path), "%s/%s", t->dir, name);
+	snprintf(path, sizeof(path), "%s/%s", f->tree.dir, name);
 	assert_true(inotify_add_watch(fd, path, IN_OPEN | IN_CLOSE) >= 0);
 	return fd;
 }
@@ -30,17 +74,7 @@ static size_t opened(int fd)
 	return n > 0 ? (size_t)n / sizeof(*events) / 2 : 0;
 }
 
-/* A tree of these processes, and the list of them. */
-static void make_tree(struct proc_tree *t, struct process *p, const struct process_list *rows)
-{
-	proc_tree_init(t);
-	for (size_t i = 0; i < rows->count; i++) {
-		rows->item[i] = &p[i];
-		proc_tree_add(t, p[i].pid);
-	}
-}
-
-TEST(programs)
+FIXTURE_TEST(programs)
 {
 	struct process p[] = {
 		{.pid = 1, .name = "bash", .comm = "bash"},
@@ -54,24 +88,18 @@ TEST(programs)
 	};
 	static const char *const want[] = {"a.sh",    "b.py",	 "python3.11", "postgres",
 					   "python3", "python3", "python3",    "none"};
-	struct process *row[ARRAY_SIZE(p)];
-	cleanup(snapshot_done) struct snapshot s = {};
-	cleanup(proc_tree_done) struct proc_tree t;
-	struct proc_pool *pool;
-	struct process_list rows = {row, ARRAY_SIZE(p)};
 	int watched[2];
 
-	make_tree(&t, p, &rows);
-	PUT(&t, "1/cmdline", "bash\0-e\0/opt/a.sh\0secret");
-	PUT(&t, "2/cmdline", "python3\0b.py");
+	set_rows(f, p, ARRAY_SIZE(p));
+	PUT(f, "1/cmdline", "bash\0-e\0/opt/a.sh\0secret");
+	PUT(f, "2/cmdline", "python3\0b.py");
 	/* Those of 3 and 5 cannot be read, those of the others are not read. */
-	PUT(&t, "4/cmdline", "python3\0c.py");
-	PUT(&t, "6/cmdline", "python3\0c.py");
-	PUT(&t, "7/cmdline", "python3\0c.py");
-	watched[0] = watch_file(&t, "2/cmdline");
-	watched[1] = watch_file(&t, "4/cmdline");
-	pool = proc_pool_new(&t.proc, 2, 5000);
-	assert_int_equal(enrich_programs(pool, &s, &rows), 0);
+	PUT(f, "4/cmdline", "python3\0c.py");
+	PUT(f, "6/cmdline", "python3\0c.py");
+	PUT(f, "7/cmdline", "python3\0c.py");
+	watched[0] = watch_file(f, "2/cmdline");
+	watched[1] = watch_file(f, "4/cmdline");
+	name_programs(f);
 	for (size_t i = 0; i < ARRAY_SIZE(p); i++) {
 		assert_string_equal(p[i].name ? p[i].name : "none", want[i]);
 		assert_null(p[i].cmdline);
@@ -81,77 +109,69 @@ TEST(programs)
 	assert_int_equal(opened(watched[1]), 0);
 	/* A file is read only once. */
 	p[0].name = "bash";
-	assert_int_equal(enrich_programs(pool, &s, &rows), 0);
+	name_programs(f);
 	assert_string_equal(p[0].name, "bash");
-	proc_pool_free(pool);
 }
 
 /* Command lines and names need only one read. */
-TEST(with_cmdlines)
+FIXTURE_TEST(with_cmdlines)
 {
-	struct process p = {.pid = 1, .name = "bash", .comm = "bash"};
-	struct process gone = {.pid = 2, .name = "bash", .comm = "bash"}, *row[] = {&p, &gone};
+	struct process p[] = {{.pid = 1, .name = "bash", .comm = "bash"},
+			      {.pid = 2, .name = "bash", .comm = "bash"}};
 	struct pool_result result[2];
-	cleanup(snapshot_done) struct snapshot s = {};
-	cleanup(proc_tree_done) struct proc_tree t;
-	struct proc_pool *pool;
-	struct process_list rows = {row, 1};
 	int watched;
 
-	proc_tree_init(&t);
-	proc_tree_add(&t, 1);
-	PUT(&t, "1/cmdline", "bash\0a.sh");
-	watched = watch_file(&t, "1/cmdline");
-	pool = proc_pool_new(&t.proc, 2, 5000);
-	assert_int_equal(enrich_cmdlines(pool, &s, &rows), 0);
-	assert_int_equal(enrich_programs(pool, &s, &rows), 0);
-	assert_string_equal(p.name, "a.sh");
-	assert_string_equal(p.cmdline, "bash a.sh");
+	set_rows(f, p, 1);
+	f->row[1] = &p[1];
+	PUT(f, "1/cmdline", "bash\0a.sh");
+	watched = watch_file(f, "1/cmdline");
+	assert_int_equal(enrich_cmdlines(f->pool, &f->snapshot, &f->rows), 0);
+	name_programs(f);
+	assert_string_equal(p[0].name, "a.sh");
+	assert_string_equal(p[0].cmdline, "bash a.sh");
 	assert_int_equal(opened(watched), 1);
 	/* A command line may have secrets: the result has only the name. */
-	p = gone;
-	p.pid = 1;
-	PUT(&t, "1/cmdline", "bash\0/a/b.sh\0secret");
-	assert_int_equal(pool_read(pool, POOL_PROGRAM, false, row, 2, result), 0);
+	p[0].name = "bash";
+	PUT(f, "1/cmdline", "bash\0/a/b.sh\0secret");
+	assert_int_equal(pool_read(f->pool, POOL_PROGRAM, false, f->row, 2, result), 0);
 	assert_string_equal(result[0].text, "b.sh");
 	assert_int_equal(result[0].len, 4);
 	assert_int_equal(result[1].status, PSS_GONE);
 	free(result[0].text);
-	proc_pool_free(pool);
 }
 
 /* A word that was cut off is no name. */
-TEST(cut)
+FIXTURE_TEST(cut)
 {
 	struct process p[] = {{.pid = 1, .name = "bash", .comm = "bash"},
-			      {.pid = 2, .name = "bash", .comm = "bash"},
-			      {.pid = 3, .name = "python3", .comm = "python3"}};
-	struct process *row[ARRAY_SIZE(p)];
+			      {.pid = 2, .name = "bash", .comm = "bash"}};
 	char text[POOL_CMDLINE_MAX] = "bash";
-	cleanup(snapshot_done) struct snapshot s = {};
-	cleanup(proc_tree_done) struct proc_tree t;
-	struct proc_pool *pool;
-	struct process_list rows = {row, 3};
 
-	make_tree(&t, p, &rows);
+	set_rows(f, p, ARRAY_SIZE(p));
 	memset(text + 5, 'x', sizeof(text) - 5);
 	memcpy(text + sizeof(text) - 6, "/a.sh", 6);
-	proc_tree_put(&t, "1/cmdline", text, sizeof(text));
+	proc_tree_put(&f->tree, "1/cmdline", text, sizeof(text));
 	memcpy(text + sizeof(text) - 6, "/a.shx", 6);
-	proc_tree_put(&t, "2/cmdline", text, sizeof(text));
-	memset(text, 'y', sizeof(text));
-	proc_tree_put(&t, "3/cmdline", text, sizeof(text));
-	pool = proc_pool_new(&t.proc, 2, 5000);
-	assert_int_equal(enrich_programs(pool, &s, &rows), 0);
+	proc_tree_put(&f->tree, "2/cmdline", text, sizeof(text));
+	name_programs(f);
 	assert_string_equal(p[0].name, "a.sh");
 	assert_string_equal(p[1].name, "bash");
-	assert_string_equal(p[2].name, "python3");
-	proc_pool_free(pool);
+}
+
+/* The command line of process 1: a class behind a class path of this length. */
+static void put_java(struct fixture *f, size_t path, const char *class)
+{
+	cleanup(strbuf_done) struct strbuf line = {};
+
+	strbuf_put(&line, "java\0-cp", 9);
+	strbuf_fill(&line, 'x', path);
+	strbuf_printf(&line, "%c%s%c--prod", '\0', class, '\0');
+	proc_tree_put(&f->tree, "1/cmdline", strbuf_str(&line), line.len + 1);
 }
 
 /* Only command lines that an app may be in are read, each once; the name of a program comes with
  * it. */
-TEST(apps)
+FIXTURE_TEST(apps)
 {
 	struct process p[] = {
 		{.pid = 1, .name = "java", .comm = "java"},
@@ -171,31 +191,19 @@ TEST(apps)
 		{"java", "acme.Main"},	   {"b.py", "b.py"},  {"cat", "cat"},	{"nginx", "nginx"},
 		{"b.py", "shop/index.js"}, {"java", "known"}, {"java", "java"}, {"none", "none"},
 	};
-	/* The class stands behind a long class path; what is behind POOL_APP_MAX is not read. */
-	static char java[POOL_APP_MAX + 100] = "java";
-	struct process *row[ARRAY_SIZE(p)];
-	cleanup(snapshot_done) struct snapshot s = {};
-	cleanup(proc_tree_done) struct proc_tree t;
-	struct proc_pool *pool;
-	struct process_list rows = {row, ARRAY_SIZE(p)};
 	int watched[2];
 
-	make_tree(&t, p, &rows);
-	strcpy(java + 5, "-cp");
-	memset(java + 9, 'x', 50000);
-	strcpy(java + 50010, "com.acme.Main");
-	memset(java + 50024, 'y', sizeof(java) - 50024);
-	proc_tree_put(&t, "1/cmdline", java, sizeof(java));
-	PUT(&t, "2/cmdline", "python3\0b.py");
-	PUT(&t, "3/cmdline", "cat\0secret");
-	PUT(&t, "5/cmdline", "node\0/srv/shop/index.js");
-	PUT(&t, "6/cmdline", "java\0Other");
-	PUT(&t, "7/cmdline", "java\0Other");
-	watched[0] = watch_file(&t, "2/cmdline");
-	watched[1] = watch_file(&t, "3/cmdline");
-	pool = proc_pool_new(&t.proc, 2, 5000);
-	assert_int_equal(enrich_apps(pool, NULL, &s, &rows), 0);
-	assert_int_equal(enrich_programs(pool, &s, &rows), 0);
+	set_rows(f, p, ARRAY_SIZE(p));
+	put_java(f, 50000, "com.acme.Main");
+	PUT(f, "2/cmdline", "python3\0b.py");
+	PUT(f, "3/cmdline", "cat\0secret");
+	PUT(f, "5/cmdline", "node\0/srv/shop/index.js");
+	PUT(f, "6/cmdline", "java\0Other");
+	PUT(f, "7/cmdline", "java\0Other");
+	watched[0] = watch_file(f, "2/cmdline");
+	watched[1] = watch_file(f, "3/cmdline");
+	name_apps(f, NULL);
+	name_programs(f);
 	for (size_t i = 0; i < ARRAY_SIZE(p); i++) {
 		assert_string_equal(p[i].name ? p[i].name : "none", want[i][0]);
 		assert_string_equal(p[i].app ? p[i].app : "none", want[i][1]);
@@ -203,53 +211,34 @@ TEST(apps)
 	}
 	assert_int_equal(opened(watched[0]), 1);
 	assert_int_equal(opened(watched[1]), 0);
-	/* A class that is cut off is none. */
+	/* A class that is cut off is none: what is behind POOL_APP_MAX is not read. */
 	p[0].app = NULL;
-	memset(java + 9, 'x', POOL_APP_MAX - 14);
-	strcpy(java + POOL_APP_MAX - 4, "com.acme.Main");
-	proc_tree_put(&t, "1/cmdline", java, sizeof(java));
-	assert_int_equal(enrich_apps(pool, NULL, &s, &rows), 0);
+	put_java(f, POOL_APP_MAX - 14, "com.acme.Main");
+	name_apps(f, NULL);
 	assert_string_equal(p[0].app, "java");
-	proc_pool_free(pool);
 }
 
-/* A rule sees as much of a command line as an app without rules: the class is behind 20 KiB. */
-TEST(rules)
+/* A rule sees as much of a command line as an app without rules. */
+FIXTURE_TEST(rules)
 {
 	static const char text[] = "billing: java .*com\\.acme\\.Billing --prod$\nnode: ^node$";
-	static char java[POOL_APP_MAX + 100] = "java";
 	struct process p[] = {{.pid = 1, .name = "java", .comm = "java"},
 			      {.pid = 2, .name = "node", .comm = "node"}};
-	struct process *row[ARRAY_SIZE(p)];
-	cleanup(snapshot_done) struct snapshot s = {};
-	cleanup(proc_tree_done) struct proc_tree t;
-	struct process_list rows = {row, ARRAY_SIZE(p)};
 	struct app_rules *rules;
-	struct proc_pool *pool;
 	const char *why;
 	size_t line;
 
-	make_tree(&t, p, &rows);
 	assert_int_equal(app_rules_parse(text, strlen(text), &rules, &line, &why), 0);
-	strcpy(java + 5, "-cp");
-	memset(java + 9, 'x', 20480);
-	strcpy(java + 20490, "com.acme.Billing");
-	strcpy(java + 20507, "--prod");
-	proc_tree_put(&t, "1/cmdline", java, 20514);
-	PUT(&t, "2/cmdline", "node\0a.js");
-	pool = proc_pool_new(&t.proc, 2, 5000);
-	assert_int_equal(enrich_apps(pool, rules, &s, &rows), 0);
+	set_rows(f, p, ARRAY_SIZE(p));
+	put_java(f, 20480, "com.acme.Billing");
+	PUT(f, "2/cmdline", "node\0a.js");
+	name_apps(f, rules);
 	assert_string_equal(p[0].app, "billing");
 	assert_string_equal(p[1].app, "node");
 	assert_string_equal(p[1].name, "a.js");
-	/* What is behind POOL_APP_MAX is not read. */
 	p[0].app = NULL;
-	memset(java + 9, 'x', POOL_APP_MAX);
-	strcpy(java + POOL_APP_MAX + 10, "com.acme.Billing");
-	strcpy(java + POOL_APP_MAX + 27, "--prod");
-	proc_tree_put(&t, "1/cmdline", java, POOL_APP_MAX + 34);
-	assert_int_equal(enrich_apps(pool, rules, &s, &rows), 0);
+	put_java(f, POOL_APP_MAX, "com.acme.Billing");
+	name_apps(f, rules);
 	assert_string_equal(p[0].app, "java");
-	proc_pool_free(pool);
 	app_rules_free(rules);
 }

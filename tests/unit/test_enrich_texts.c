@@ -37,7 +37,7 @@ TEST(statuses)
 		assert_int_equal(result.error, 0);
 		assert_null(result.text);
 	}
-	assert_int_equal(result.counters.value[ROLLUP_PSS], 7 * 1024);
+	assert_int_equal(result.counters.value[SMAPS_PSS], 7 * 1024);
 	/* Our own lack of files is an error, not a property of the process. */
 	pool_understand(POOL_ROLLUP, NULL, -EMFILE, &result);
 	assert_int_equal(result.error, -EMFILE);
@@ -160,7 +160,11 @@ TEST(machine)
 	assert_true(host.boot_ms > 0);
 	assert_string_equal(host.boot_id, "");
 	assert_int_equal(info.meminfo.have, 0);
-	assert_true(!info.pressure.known && !info.swapped.known);
+	assert_true(!info.pressure.known && !info.swapped.known && !info.swaps_known);
+	proc_tree_put_text(&t, "swaps", "nonsense\n");
+	machine_read(&t.proc, &host, &info);
+	assert_false(info.swaps_known);
+	proc_tree_put_text(&t, "swaps", "Filename\n/a\\040b file 8 4 -2\n");
 	proc_tree_sh(&t, "mkdir -p sys/kernel/random pressure\n"
 			 "echo of-this-boot >sys/kernel/random/boot_id\n"
 			 "echo 'some avg10=1.50 avg60=0.00 avg300=0.00 total=8\n"
@@ -173,38 +177,6 @@ TEST(machine)
 	assert_int_equal(info.pressure.full_avg10, 25);
 	assert_int_equal(info.swapped.in, 3 * host.page_size);
 	assert_int_equal(info.swapped.out, 4 * host.page_size);
-}
-
-/* Missing and damaged files give no values. */
-TEST(swaps)
-{
-	static const struct {
-		const char *text;
-		bool known;
-		size_t count;
-	} is[] = {
-		{NULL, false, 0},
-		{"", false, 0},
-		{"nonsense\n", false, 0},
-		{"Filename\n", true, 0},
-		{"Filename\n/a\\040b file 8 4 -2\n/c file 1 1\n/d partition 2 1 0\n", true, 2},
-	};
-	cleanup(proc_tree_done) struct proc_tree t;
-	struct host_info host;
-	struct system_info system;
-
-	proc_tree_init(&t);
-	proc_tree_put_text(&t, "meminfo", "MemTotal: 8 kB\n");
-	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
-		if (is[i].text)
-			proc_tree_put_text(&t, "swaps", is[i].text);
-		memset(&system, 1, sizeof(system));
-		machine_read(&t.proc, &host, &system);
-		assert_int_equal(system.meminfo.value[MEMINFO_TOTAL], 8192);
-		assert_int_equal(system.swaps_known, is[i].known);
-		assert_int_equal(system.swap_count, is[i].count);
-	}
-	assert_string_equal(system.swap[0].name, "/a b");
-	assert_int_equal(system.swap[0].used, 4096);
-	assert_string_equal(system.swap[1].name, "/d");
+	assert_true(info.swaps_known && info.swap_count == 1);
+	assert_string_equal(info.swap[0].name, "/a b");
 }

@@ -229,7 +229,7 @@ IN_DIRECTORY(touched)
 	cleanup(touched_done) struct touched t = {};
 	struct process_reader *from = calloc(1, sizeof(*from));
 	uint64_t bytes[ARRAY_SIZE(entry)] = {};
-	struct grow_helpers helpers = {.hurry_fd = -1};
+	struct helpers helpers = {.hurry_fd = -1};
 	cleanup_fclose FILE *f = fopen("pagemap", "w");
 
 	assert_int_equal(fwrite(entry, sizeof(entry), 1, f), 1);
@@ -479,28 +479,6 @@ static const char *name_one(int fd, int debug_fd, uint64_t vaddr, int *ret_error
 	if (ret_error)
 		*ret_error = r;
 	return wanted.name;
-}
-
-/* No ELF file, an empty one, and the beginning of one. */
-TEST(other_files)
-{
-	cleanup_close int fd = memfd_create("file", MFD_CLOEXEC);
-	cleanup_close int own = open("/proc/self/exe", O_RDONLY);
-	struct elf_facts facts;
-	char buf[4096];
-	uint64_t vaddr;
-
-	assert_int_equal(elf_read_facts(fd, &facts), -ENOEXEC);
-	assert_null(name_one(fd, -1, 1, NULL));
-	assert_int_equal(read(own, buf, sizeof(buf)), sizeof(buf));
-	/* Each length that cuts the headers, and then their contents. */
-	for (size_t len = 1; len < sizeof(buf); len += len < 128 ? 1 : 61) {
-		assert_int_equal(ftruncate(fd, 0), 0);
-		assert_int_equal(pwrite(fd, buf, len, 0), len);
-		if (elf_read_facts(fd, &facts) == 0)
-			elf_find_vaddr(&facts, 0, &vaddr);
-		name_one(fd, fd, 4096, NULL);
-	}
 }
 
 /* Headers that promise what libelf would allocate: the file is small, or has holes. */

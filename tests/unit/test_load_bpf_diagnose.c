@@ -126,18 +126,3 @@ TEST(missing)
 	expect_missing("failed to resolve CO-RE relocation <byte_off> [1] struct", "");
 	expect_missing("failed to resolve CO-RE relocation <byte_off> [1] struct a___", "a");
 }
-
-TEST(missing_is_the_reason)
-{
-	cleanup(diag_clear) struct diag diag = {};
-	struct bpf_diagnose_facts f = good;
-
-	f.missing = "mm_struct.pgd";
-	bpf_diagnose_facts_note(&diag, "bpf", "loading the program", -EINVAL, &f);
-	assert_string_equal(diag.note[0].reason,
-			    "this kernel lacks mm_struct.pgd, which the program reads");
-	assert_int_equal(diag.note[0].error, -ENODATA);
-	/* It is no reason where all such programs are refused. */
-	f.probe_reads = false;
-	expect(-EINVAL, &f, "lockdown=confidentiality", "6.2 or later");
-}

@@ -72,29 +72,6 @@ static void assert_adds_up(const struct account *a)
 					 value(a, ACCOUNT_UNACCOUNTED));
 }
 
-TEST(parts)
-{
-	struct system_info s = machine();
-	struct account a;
-
-	account_split(&s, &a);
-	assert_int_equal(a.have, (1u << ACCOUNT_PARTS) - 1);
-	assert_part(&a, ACCOUNT_STACKS, 64);
-	assert_part(&a, ACCOUNT_VMALLOC, 32);
-	assert_part(&a, ACCOUNT_COMPRESSED_SWAP, 100);
-	assert_part(&a, ACCOUNT_OTHER, 46);
-	assert_part(&a, ACCOUNT_KERNEL, 1024 + 512 + 256 + 128 + 64 + 32 + 16 + 100 + 5 + 6 + 46);
-	assert_part(&a, ACCOUNT_USER, 3048);
-	assert_part(&a, ACCOUNT_CACHE, 7193);
-	assert_part(&a, ACCOUNT_UNACCOUNTED, 100000 - 2189 - 3048 - 7193 - 32768 - 16384);
-	assert_adds_up(&a);
-	/* More than the total: the rest is negative. */
-	set_meminfo(&s, MEMINFO_TOTAL, 50000 * MIB);
-	account_split(&s, &a);
-	assert_part(&a, ACCOUNT_UNACCOUNTED, -11582);
-	assert_adds_up(&a);
-}
-
 /*
  * A driver's pages that processes map are in Mapped, and in no other counter: they make no part
  * smaller, and are not accounted for.
@@ -134,23 +111,6 @@ TEST(missing)
 		assert_true(account_has(&a, ACCOUNT_OTHER));
 		assert_true(account_has(&a, ACCOUNT_COMPRESSED_SWAP));
 	}
-}
-
-TEST(nothing)
-{
-	struct system_info s = {};
-	struct account a = {.have = 1, .value = {7}};
-
-	account_split(&s, &a);
-	assert_int_equal(a.have, 0);
-	set_meminfo(&s, MEMINFO_TOTAL, 5 * MIB);
-	account_split(&s, &a);
-	assert_int_equal(a.have, 1u << ACCOUNT_TOTAL);
-	/* zswap is not measured, and no zram: not 0. */
-	set_meminfo(&s, MEMINFO_HUGETLB, 0);
-	account_split(&s, &a);
-	assert_false(account_has(&a, ACCOUNT_COMPRESSED_SWAP));
-	assert_part(&a, ACCOUNT_HUGETLB, 0);
 }
 
 /* Never below 0 if two values were not read at one moment, nor above the maximum. */

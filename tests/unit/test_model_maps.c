@@ -30,26 +30,6 @@ static void check_sums(const struct map_set *s, size_t count, size_t mappings, u
 	assert_int_equal(s->total.value[MAPS_RSS], rss);
 }
 
-TEST(one_by_one)
-{
-	struct map_set *s = map_set_new(false);
-	char name[16];
-
-	assert_non_null(s);
-	for (unsigned i = 0; i < 1000; i++) {
-		snprintf(name, sizeof(name), "/%u", i / 3);
-		add(s, name, i);
-	}
-	check_sums(s, 1000, 1000, 999 * 1000 / 2);
-	for (unsigned i = 0; i < 1000; i++) {
-		snprintf(name, sizeof(name), "/%u", i / 3);
-		assert_string_equal(s->item[i]->name, name);
-		assert_int_equal(s->item[i]->counters.value[MAPS_RSS], i);
-		assert_int_equal(s->item[i]->pid, 7);
-	}
-	map_set_free(s);
-}
-
 /* Processes may share their hugetlb pages: those of several have no sum. */
 TEST(hugetlb)
 {

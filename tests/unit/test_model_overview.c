@@ -65,93 +65,11 @@ static void assert_adds_up(const struct overview *o)
 		assert_int_equal(o->sums.used + o->sums.freeable + o->sums.free, o->total);
 }
 
-/* Without PSS nothing is known of what processes map: anonymous memory is theirs. */
-TEST(counters)
-{
-	struct snapshot s;
-	struct overview o;
-
-	machine(&s);
-	overview_make(&s, NULL, &o);
-	assert_true(o.known && !o.counted && !o.split && o.sums_known);
-	assert_adds_up(&o);
-	assert_int_equal(o.total, 100000 * MIB);
-	assert_part(&o, OVERVIEW_PROCESSES, 4096);
-	assert_part(&o, OVERVIEW_SHMEM, 1024);
-	assert_part(&o, OVERVIEW_CACHE, 8193);
-	assert_part(&o, OVERVIEW_KERNEL, 192);
-	assert_part(&o, OVERVIEW_COMPRESSED, 32);
-	assert_part(&o, OVERVIEW_HUGE, 32768);
-	assert_part(&o, OVERVIEW_FREE, 16384);
-	assert_int_equal(o.order[0], OVERVIEW_OTHER);
-	assert_int_equal(o.order[1], OVERVIEW_HUGE);
-	assert_int_equal(o.parts, 8);
-	assert_int_equal(o.sums.freeable, 8192 * MIB);
-	assert_int_equal(o.sums.used, (100000 - 24576) * MIB);
-}
-
-/* What processes map is in their part, and in no other. */
-TEST(mapped)
-{
-	struct snapshot s;
-	struct overview before, o;
-
-	machine(&s);
-	overview_make(&s, NULL, &before);
-	measure(&s);
-	overview_make(&s, NULL, &o);
-	assert_true(o.split);
-	assert_adds_up(&o);
-	assert_part(&o, OVERVIEW_PROCESSES, 3996 + 502 + 256);
-	assert_part(&o, OVERVIEW_SHMEM, 1024 - 256);
-	assert_part(&o, OVERVIEW_CACHE, 8193 - 502);
-	assert_part(&o, OVERVIEW_REST, 100);
-	assert_int_equal(o.bytes[OVERVIEW_OTHER], before.bytes[OVERVIEW_OTHER]);
-}
-
 static void set_class(struct ram *ram, enum ram_class class, uint64_t mib)
 {
 	ram->figure[class] = (struct ram_figure){
 		.class = class, .exists = true, .known = true, .bytes = mib * MIB};
 	ram->frames += mib * MIB;
-}
-
-TEST(census)
-{
-	struct ram ram = {.method = RAM_EXACT, .known = true};
-	struct snapshot s;
-	struct overview o;
-
-	machine(&s);
-	measure(&s);
-	set_class(&ram, RAM_FREE, 16400);
-	set_class(&ram, RAM_ANON, 4096);
-	set_class(&ram, RAM_ANON_UNMAPPED, 3);
-	set_class(&ram, RAM_PAGE_CACHE, 8192);
-	set_class(&ram, RAM_SHMEM, 1024);
-	set_class(&ram, RAM_SLAB, 128);
-	set_class(&ram, RAM_VMALLOC, 16);
-	set_class(&ram, RAM_HUGETLB, 32768);
-	set_class(&ram, RAM_BALLOON, 2048);
-	set_class(&ram, RAM_RESERVED, 1500);
-	/* A packet ring: a process maps it, so that its 502 MiB of files have it. */
-	set_class(&ram, RAM_DRIVER_MAPPED, 60);
-	set_class(&ram, RAM_UNNAMED, 7);
-	overview_make(&s, &ram, &o);
-	assert_true(o.counted && o.split);
-	assert_adds_up(&o);
-	assert_int_equal(o.total, 100000 * MIB);
-	assert_part(&o, OVERVIEW_FREE, 16400);
-	assert_part(&o, OVERVIEW_PROCESSES, 3996 + 502 + 256);
-	assert_part(&o, OVERVIEW_CACHE, 8192 + 60 - 502);
-	assert_part(&o, OVERVIEW_KERNEL, 144);
-	assert_part(&o, OVERVIEW_REST, 100);
-	assert_part(&o, OVERVIEW_OTHER, 100000 - (16400 + 4096 + 8192 + 1024 + 144 + 32768 + 60));
-	/* Counters are no census. */
-	ram.method = RAM_COUNTERS;
-	overview_make(&s, &ram, &o);
-	assert_false(o.counted);
-	assert_int_equal(o.total, 100000 * MIB);
 }
 
 /*

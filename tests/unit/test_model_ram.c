@@ -11,7 +11,7 @@
 #define F (MIB / PAGE)
 
 /* A machine of 1,000 MiB with a hole of 24 MiB, and what was counted on it. */
-struct machine {
+struct fixture {
 	struct system_info system;
 	struct meminfo after;
 	struct zones zones;
@@ -26,17 +26,17 @@ static void set_meminfo(struct meminfo *m, enum meminfo_counter f, uint64_t byte
 	m->value[f] = bytes;
 }
 
-static void set_frames(struct machine *m, enum zmem_frame kind, uint64_t mib)
+static void set_frames(struct fixture *m, enum zmem_frame kind, uint64_t mib)
 {
 	m->census.all.kind[kind] = mib * F;
 }
 
 /* Each class has another size. */
-static void begin(struct machine *m)
+static void begin(struct fixture *m)
 {
 	struct meminfo *info = &m->system.meminfo;
 
-	*m = (struct machine){};
+	*m = (struct fixture){};
 	m->zones = (struct zones){.count = 2,
 				  .listed = 2 * F,
 				  .zone = {{0, 24 * F, 16 * F, 10 * F, .node = 0},
@@ -95,7 +95,9 @@ static void begin(struct machine *m)
 	m->from = (struct ram_sources){&m->system, &m->after, &m->zones, PAGE, 4, 2 * MIB};
 }
 
-static bool split(struct machine *m)
+FIXTURE(begin, no_end)
+
+static bool split(struct fixture *m)
 {
 	return ram_from_census(&m->census, &m->from, &m->ram);
 }
@@ -125,70 +127,61 @@ static uint64_t part_of_class(const struct ram *r, enum ram_class class, const c
 	return 0;
 }
 
-TEST(classes)
+FIXTURE_TEST(classes)
 {
-	struct machine m;
-
-	begin(&m);
-	assert_true(split(&m));
-	assert_int_equal(m.ram.method, RAM_EXACT);
-	assert_int_equal(m.ram.frames, 1000 * MIB);
-	assert_int_equal(sum(&m.ram), 1000 * MIB);
-	assert_class(&m.ram, RAM_FREE, 402);
-	assert_class(&m.ram, RAM_ANON, 155);
-	assert_class(&m.ram, RAM_ANON_UNMAPPED, 11);
-	assert_class(&m.ram, RAM_PAGE_CACHE, 150);
-	assert_class(&m.ram, RAM_SHMEM, 29);
-	assert_class(&m.ram, RAM_SLAB, 50);
-	assert_class(&m.ram, RAM_LARGE_KMALLOC, 10);
-	assert_class(&m.ram, RAM_PAGE_TABLES, 12);
-	assert_class(&m.ram, RAM_KERNEL_STACKS, 13);
-	assert_class(&m.ram, RAM_VMALLOC, 15);
-	assert_class(&m.ram, RAM_PERCPU, 4);
-	assert_class(&m.ram, RAM_HUGETLB, 20);
-	assert_class(&m.ram, RAM_ZRAM_ZSWAP, 30);
-	assert_class(&m.ram, RAM_NET_RINGS, 8);
-	assert_class(&m.ram, RAM_BALLOON, 2);
-	assert_class(&m.ram, RAM_DRIVER_MAPPED, 6);
-	assert_class(&m.ram, RAM_RESERVED, 40);
-	assert_class(&m.ram, RAM_UNNAMED, 69 + 2 + 1 - 1 - 13 - 15);
-	assert_class(&m.ram, RAM_SOCKETS, 2);
-	assert_class(&m.ram, RAM_CGROUP_KERNEL, 12);
-	assert_false(m.ram.figure[RAM_GPU].exists);
-	assert_int_equal(m.ram.figure[RAM_SLAB].counter, 50 * MIB);
-	assert_int_equal(m.ram.figure[RAM_RESERVED].counter, 39 * MIB);
-	assert_int_equal(m.ram.figure[RAM_PERCPU].counter, 7 * MIB);
-	assert_int_equal(part_of_class(&m.ram, RAM_ANON_UNMAPPED, "swap cache"), 7 * MIB);
-	assert_int_equal(part_of_class(&m.ram, RAM_UNNAMED, "blocks of 32 KiB"), 9 * MIB);
-	assert_int_equal(part_of_class(&m.ram, RAM_ZRAM_ZSWAP, "zram0"), 30 * MIB);
-	assert_int_equal(part_of_class(&m.ram, RAM_PAGE_TABLES, "of KVM and IOMMUs"), MIB);
+	assert_true(split(f));
+	assert_int_equal(f->ram.method, RAM_EXACT);
+	assert_int_equal(f->ram.frames, 1000 * MIB);
+	assert_int_equal(sum(&f->ram), 1000 * MIB);
+	assert_class(&f->ram, RAM_FREE, 402);
+	assert_class(&f->ram, RAM_ANON, 155);
+	assert_class(&f->ram, RAM_ANON_UNMAPPED, 11);
+	assert_class(&f->ram, RAM_PAGE_CACHE, 150);
+	assert_class(&f->ram, RAM_SHMEM, 29);
+	assert_class(&f->ram, RAM_SLAB, 50);
+	assert_class(&f->ram, RAM_LARGE_KMALLOC, 10);
+	assert_class(&f->ram, RAM_PAGE_TABLES, 12);
+	assert_class(&f->ram, RAM_KERNEL_STACKS, 13);
+	assert_class(&f->ram, RAM_VMALLOC, 15);
+	assert_class(&f->ram, RAM_PERCPU, 4);
+	assert_class(&f->ram, RAM_HUGETLB, 20);
+	assert_class(&f->ram, RAM_ZRAM_ZSWAP, 30);
+	assert_class(&f->ram, RAM_NET_RINGS, 8);
+	assert_class(&f->ram, RAM_BALLOON, 2);
+	assert_class(&f->ram, RAM_DRIVER_MAPPED, 6);
+	assert_class(&f->ram, RAM_RESERVED, 40);
+	assert_class(&f->ram, RAM_UNNAMED, 69 + 2 + 1 - 1 - 13 - 15);
+	assert_class(&f->ram, RAM_SOCKETS, 2);
+	assert_class(&f->ram, RAM_CGROUP_KERNEL, 12);
+	assert_false(f->ram.figure[RAM_GPU].exists);
+	assert_int_equal(f->ram.figure[RAM_SLAB].counter, 50 * MIB);
+	assert_int_equal(f->ram.figure[RAM_RESERVED].counter, 39 * MIB);
+	assert_int_equal(f->ram.figure[RAM_PERCPU].counter, 7 * MIB);
+	assert_int_equal(part_of_class(&f->ram, RAM_ANON_UNMAPPED, "swap cache"), 7 * MIB);
+	assert_int_equal(part_of_class(&f->ram, RAM_UNNAMED, "blocks of 32 KiB"), 9 * MIB);
+	assert_int_equal(part_of_class(&f->ram, RAM_ZRAM_ZSWAP, "zram0"), 30 * MIB);
+	assert_int_equal(part_of_class(&f->ram, RAM_PAGE_TABLES, "of KVM and IOMMUs"), MIB);
 }
 
 /* What processes map of vmalloc is no more than they map, and than can be mapped. */
-TEST(mapped_vmalloc)
+FIXTURE_TEST(mapped_vmalloc)
 {
-	struct machine m;
-
-	begin(&m);
-	m.from.vmalloc_mappable = 16 * MIB;
-	assert_true(split(&m));
-	assert_class(&m.ram, RAM_VMALLOC, 17 - 6);
-	assert_class(&m.ram, RAM_DRIVER_MAPPED, 6);
-	assert_int_equal(sum(&m.ram), 1000 * MIB);
+	f->from.vmalloc_mappable = 16 * MIB;
+	assert_true(split(f));
+	assert_class(&f->ram, RAM_VMALLOC, 17 - 6);
+	assert_class(&f->ram, RAM_DRIVER_MAPPED, 6);
+	assert_int_equal(sum(&f->ram), 1000 * MIB);
 }
 
 /* Counters of what has no mark never take more than there is. */
-TEST(few_unmarked)
+FIXTURE_TEST(few_unmarked)
 {
-	struct machine m;
-
-	begin(&m);
-	set_meminfo(&m.after, MEMINFO_VMALLOC_USED, 500 * MIB);
-	assert_true(split(&m));
-	assert_int_equal(sum(&m.ram), 1000 * MIB);
-	assert_class(&m.ram, RAM_UNNAMED, 0);
-	assert_class(&m.ram, RAM_VMALLOC, 72 - 13);
-	assert_non_null(m.ram.figure[RAM_VMALLOC].reason);
+	set_meminfo(&f->after, MEMINFO_VMALLOC_USED, 500 * MIB);
+	assert_true(split(f));
+	assert_int_equal(sum(&f->ram), 1000 * MIB);
+	assert_class(&f->ram, RAM_UNNAMED, 0);
+	assert_class(&f->ram, RAM_VMALLOC, 72 - 13);
+	assert_non_null(f->ram.figure[RAM_VMALLOC].reason);
 }
 
 /* A class that its counter contradicts: no census, and the reason names it. */
@@ -205,7 +198,7 @@ TEST(contradictions)
 		{ZMEM_FRAME_SLAB, ZMEM_FRAME_TYPED, 14, "slab"},
 		{ZMEM_FRAME_HUGETLB, ZMEM_FRAME_KERNEL, 14, "hugetlb"},
 	};
-	struct machine m;
+	struct fixture m;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		char what[64];
@@ -236,86 +229,78 @@ TEST(contradictions)
 }
 
 /* Frames that the kernel sets up when it needs them are free. */
-TEST(not_set_up)
+FIXTURE_TEST(not_set_up)
 {
-	struct machine m;
-
-	begin(&m);
-	set_frames(&m, ZMEM_FRAME_BUDDY, 100);
-	set_frames(&m, ZMEM_FRAME_HOLE, 20 + 300);
-	m.zones.zone[1].managed = 650 * F;
-	assert_true(split(&m));
-	assert_int_equal(sum(&m.ram), 1000 * MIB);
-	assert_class(&m.ram, RAM_FREE, 402 - 2);
-	assert_int_equal(part_of_class(&m.ram, RAM_FREE, "not yet set up"), 298 * MIB);
+	set_frames(f, ZMEM_FRAME_BUDDY, 100);
+	set_frames(f, ZMEM_FRAME_HOLE, 20 + 300);
+	f->zones.zone[1].managed = 650 * F;
+	assert_true(split(f));
+	assert_int_equal(sum(&f->ram), 1000 * MIB);
+	assert_class(&f->ram, RAM_FREE, 402 - 2);
+	assert_int_equal(part_of_class(&f->ram, RAM_FREE, "not yet set up"), 298 * MIB);
 }
 
 /* Until 6.11: types are bits that are known by what their counters say. */
-TEST(old_types)
+FIXTURE_TEST(old_types)
 {
-	struct machine m;
-	uint64_t *type = m.census.all.type;
+	uint64_t *type = f->census.all.type;
 
-	begin(&m);
-	m.census.old_types = true;
-	m.census.zsmalloc_marked = m.census.kmalloc_marked = m.census.percpu_marked = false;
-	set_frames(&m, ZMEM_FRAME_TABLE, 0);
-	set_frames(&m, ZMEM_FRAME_SLAB, 0);
-	set_frames(&m, ZMEM_FRAME_OFFLINE, 0);
-	set_frames(&m, ZMEM_FRAME_ZSMALLOC, 0);
-	set_frames(&m, ZMEM_FRAME_LARGE_KMALLOC, 0);
-	set_frames(&m, ZMEM_FRAME_PERCPU, 0);
-	set_frames(&m, ZMEM_FRAME_MOVABLE, 31);
-	set_frames(&m, ZMEM_FRAME_KERNEL, 69 + 10 + 4);
-	set_frames(&m, ZMEM_FRAME_TYPED, 2 + 11 + 59 + 2 - 9);
+	f->census.old_types = true;
+	f->census.zsmalloc_marked = f->census.kmalloc_marked = f->census.percpu_marked = false;
+	set_frames(f, ZMEM_FRAME_TABLE, 0);
+	set_frames(f, ZMEM_FRAME_SLAB, 0);
+	set_frames(f, ZMEM_FRAME_OFFLINE, 0);
+	set_frames(f, ZMEM_FRAME_ZSMALLOC, 0);
+	set_frames(f, ZMEM_FRAME_LARGE_KMALLOC, 0);
+	set_frames(f, ZMEM_FRAME_PERCPU, 0);
+	set_frames(f, ZMEM_FRAME_MOVABLE, 31);
+	set_frames(f, ZMEM_FRAME_KERNEL, 69 + 10 + 4);
+	set_frames(f, ZMEM_FRAME_TYPED, 2 + 11 + 59 + 2 - 9);
 	type[0] = 400 * F;
 	type[1] = 2 * F;
 	type[3] = 11 * F;
 	type[5] = 50 * F;
-	set_meminfo(&m.system.meminfo, MEMINFO_SLAB_UNRECLAIMABLE, 26 * MIB);
-	m.after = m.system.meminfo;
-	assert_true(split(&m));
-	assert_int_equal(sum(&m.ram), 1000 * MIB);
-	assert_int_equal(m.ram.types.table, 3);
-	assert_int_equal(m.ram.types.slab, 5);
-	assert_class(&m.ram, RAM_PAGE_TABLES, 12);
-	assert_class(&m.ram, RAM_SLAB, 50);
-	assert_class(&m.ram, RAM_BALLOON, 2);
-	assert_class(&m.ram, RAM_ZRAM_ZSWAP, 31);
+	set_meminfo(&f->system.meminfo, MEMINFO_SLAB_UNRECLAIMABLE, 26 * MIB);
+	f->after = f->system.meminfo;
+	assert_true(split(f));
+	assert_int_equal(sum(&f->ram), 1000 * MIB);
+	assert_int_equal(f->ram.types.table, 3);
+	assert_int_equal(f->ram.types.slab, 5);
+	assert_class(&f->ram, RAM_PAGE_TABLES, 12);
+	assert_class(&f->ram, RAM_SLAB, 50);
+	assert_class(&f->ram, RAM_BALLOON, 2);
+	assert_class(&f->ram, RAM_ZRAM_ZSWAP, 31);
 	/* What has no mark is what its counter says. */
-	assert_class(&m.ram, RAM_LARGE_KMALLOC, 1);
-	assert_class(&m.ram, RAM_PERCPU, 7);
+	assert_class(&f->ram, RAM_LARGE_KMALLOC, 1);
+	assert_class(&f->ram, RAM_PERCPU, 7);
 	/* No bit agrees with the page tables. */
 	type[3] = 200 * F;
-	assert_false(split(&m));
-	assert_non_null(strstr(m.ram.reason, "page_tables"));
+	assert_false(split(f));
+	assert_non_null(strstr(f->ram.reason, "page_tables"));
 }
 
 /* A sample stands for all that is not reserved. */
-TEST(sample)
+FIXTURE_TEST(sample)
 {
-	struct machine m;
-
-	begin(&m);
 	for (int i = 0; i < ZMEM_FRAMES; i++)
-		m.census.all.kind[i] /= 8;
-	m.census.sampled = true;
-	m.census.error.kind[ZMEM_FRAME_FILE] = F;
-	m.zones.zone[1].managed = 949 * F;
-	assert_true(split(&m));
-	assert_int_equal(m.ram.method, RAM_SAMPLE);
-	assert_true(sum(&m.ram) <= 1000 * MIB && sum(&m.ram) > 999 * MIB);
-	assert_true(m.ram.figure[RAM_FREE].bytes / MIB >= 400 &&
-		    m.ram.figure[RAM_FREE].bytes / MIB <= 404);
-	assert_true(m.ram.figure[RAM_PAGE_CACHE].sampled);
-	assert_true(m.ram.figure[RAM_PAGE_CACHE].error / MIB >= 7 &&
-		    m.ram.figure[RAM_PAGE_CACHE].error / MIB <= 8);
+		f->census.all.kind[i] /= 8;
+	f->census.sampled = true;
+	f->census.error.kind[ZMEM_FRAME_FILE] = F;
+	f->zones.zone[1].managed = 949 * F;
+	assert_true(split(f));
+	assert_int_equal(f->ram.method, RAM_SAMPLE);
+	assert_true(sum(&f->ram) <= 1000 * MIB && sum(&f->ram) > 999 * MIB);
+	assert_true(f->ram.figure[RAM_FREE].bytes / MIB >= 400 &&
+		    f->ram.figure[RAM_FREE].bytes / MIB <= 404);
+	assert_true(f->ram.figure[RAM_PAGE_CACHE].sampled);
+	assert_true(f->ram.figure[RAM_PAGE_CACHE].error / MIB >= 7 &&
+		    f->ram.figure[RAM_PAGE_CACHE].error / MIB <= 8);
 	/* Nothing was looked at. */
-	m.census.all = (struct census_frames){};
-	assert_false(split(&m));
+	f->census.all = (struct census_frames){};
+	assert_false(split(f));
 }
 
-static void check_node(struct machine *m)
+static void check_node(struct fixture *m)
 {
 	const struct census_node node = {0, m->census.all};
 	uint64_t total = 0;
@@ -336,72 +321,57 @@ static void check_node(struct machine *m)
 }
 
 /* The only node has what the machine has. */
-TEST(node)
+FIXTURE_TEST(node)
 {
-	struct machine m;
-
-	begin(&m);
-	check_node(&m);
+	check_node(f);
 	/* Some of its frames are not set up, and some of these are reserved. */
-	set_frames(&m, ZMEM_FRAME_BUDDY, 100);
-	set_frames(&m, ZMEM_FRAME_HOLE, 20 + 310);
-	set_frames(&m, ZMEM_FRAME_RESERVED, 43 - 10);
-	m.zones.zone[1].managed = 650 * F;
-	check_node(&m);
+	set_frames(f, ZMEM_FRAME_BUDDY, 100);
+	set_frames(f, ZMEM_FRAME_HOLE, 20 + 310);
+	set_frames(f, ZMEM_FRAME_RESERVED, 43 - 10);
+	f->zones.zone[1].managed = 650 * F;
+	check_node(f);
 }
 
-TEST(counters)
+FIXTURE_TEST(counters)
 {
-	struct machine m;
-
-	begin(&m);
-	ram_from_counters(&m.from, "why", &m.ram);
-	assert_int_equal(m.ram.method, RAM_COUNTERS);
-	assert_string_equal(m.ram.reason, "why");
-	assert_int_equal(m.ram.frames, 1000 * MIB);
-	assert_int_equal(sum(&m.ram), 1000 * MIB);
-	assert_class(&m.ram, RAM_FREE, 402);
-	assert_class(&m.ram, RAM_PAGE_CACHE, 150);
-	assert_class(&m.ram, RAM_SLAB, 60);
-	assert_class(&m.ram, RAM_VMALLOC, 17);
-	assert_class(&m.ram, RAM_RESERVED, 41);
-	assert_false(m.ram.figure[RAM_NET_RINGS].known);
-	assert_non_null(m.ram.figure[RAM_NET_RINGS].reason);
+	ram_from_counters(&f->from, "why", &f->ram);
+	assert_int_equal(f->ram.method, RAM_COUNTERS);
+	assert_string_equal(f->ram.reason, "why");
+	assert_int_equal(f->ram.frames, 1000 * MIB);
+	assert_int_equal(sum(&f->ram), 1000 * MIB);
+	assert_false(f->ram.figure[RAM_NET_RINGS].known);
 	/* Mapped also counts pages of drivers: no class is made of it. */
-	set_meminfo(&m.after, MEMINFO_MAPPED, 5000 * MIB);
-	ram_from_counters(&m.from, "why", &m.ram);
-	assert_class(&m.ram, RAM_PAGE_CACHE, 150);
+	set_meminfo(&f->after, MEMINFO_MAPPED, 5000 * MIB);
+	ram_from_counters(&f->from, "why", &f->ram);
+	assert_class(&f->ram, RAM_PAGE_CACHE, 150);
 	/* Without a counter that can be large the rest has no name. */
-	m.after.have &= ~(1u << MEMINFO_CACHED);
-	ram_from_counters(&m.from, "why", &m.ram);
-	assert_false(m.ram.figure[RAM_UNNAMED].known);
+	f->after.have &= ~(1u << MEMINFO_CACHED);
+	ram_from_counters(&f->from, "why", &f->ram);
+	assert_false(f->ram.figure[RAM_UNNAMED].known);
 	/* The counters lag: never below 0. */
-	set_meminfo(&m.after, MEMINFO_CACHED, 900 * MIB);
-	ram_from_counters(&m.from, "why", &m.ram);
-	assert_class(&m.ram, RAM_UNNAMED, 0);
+	set_meminfo(&f->after, MEMINFO_CACHED, 900 * MIB);
+	ram_from_counters(&f->from, "why", &f->ram);
+	assert_class(&f->ram, RAM_UNNAMED, 0);
 	/* Nothing is known. */
-	m.after.have = 0;
-	ram_from_counters(&m.from, "why", &m.ram);
-	assert_false(m.ram.known);
+	f->after.have = 0;
+	ram_from_counters(&f->from, "why", &f->ram);
+	assert_false(f->ram.known);
 }
 
 /* Any numbers: never more than there is, no overflow. */
-TEST(lies)
+FIXTURE_TEST(lies)
 {
-	struct machine m;
-
-	begin(&m);
-	for (unsigned f = 0; f < MEMINFO_COUNTERS; f++)
-		set_meminfo(&m.after, (enum meminfo_counter)f, ((uint64_t)1 << 53) - 1024);
-	split(&m);
-	ram_from_counters(&m.from, "why", &m.ram);
-	for (unsigned f = 0; f < MEMINFO_COUNTERS; f++)
-		set_meminfo(&m.after, (enum meminfo_counter)f, UINT64_MAX);
-	assert_false(split(&m));
-	ram_from_counters(&m.from, "why", &m.ram);
-	assert_false(m.ram.known);
-	m.zones = (struct zones){};
-	assert_false(split(&m));
+	for (unsigned i = 0; i < MEMINFO_COUNTERS; i++)
+		set_meminfo(&f->after, (enum meminfo_counter)i, ((uint64_t)1 << 53) - 1024);
+	split(f);
+	ram_from_counters(&f->from, "why", &f->ram);
+	for (unsigned i = 0; i < MEMINFO_COUNTERS; i++)
+		set_meminfo(&f->after, (enum meminfo_counter)i, UINT64_MAX);
+	assert_false(split(f));
+	ram_from_counters(&f->from, "why", &f->ram);
+	assert_false(f->ram.known);
+	f->zones = (struct zones){};
+	assert_false(split(f));
 }
 
 /* Parts of a class come in a row, and there is room for some. */

@@ -34,12 +34,7 @@ static void begin(struct fixture *f)
 	f->before.figure[RAM_PERCPU].known = false;
 }
 
-static void end(struct fixture *f)
-{
-	(void)f;
-}
-
-FIXTURE(begin, end)
+FIXTURE(begin, no_end)
 
 FIXTURE_TEST(largest_first)
 {

@@ -2,19 +2,11 @@
 /* Tests of what a snapshot computes from all its processes. */
 #include "unit.h"
 
-#include <malloc.h>
-
+#include "heap.h"
 #include "zmem/record.h"
 #include "model/snapshot.h"
 
 #define PAGE 4096
-
-static size_t in_use(void)
-{
-	struct mallinfo2 info = mallinfo2();
-
-	return info.uordblks + info.hblkhd;
-}
 
 static struct process *add(struct snapshot *s, pid_t pid, uint64_t start_ns, uint64_t mm_key)
 {
@@ -47,19 +39,6 @@ static void assert_value(const struct process *p, enum counter c, uint64_t bytes
 {
 	assert_true(process_has(p, c));
 	assert_int_equal(p->value[c], bytes);
-}
-
-TEST(empty)
-{
-	struct snapshot s = {0};
-
-	assert_int_equal(snapshot_finish(&s), 0);
-	assert_null(snapshot_find(&s, 1));
-	assert_int_equal(snapshot_own_mm(&s, NULL, 0), 0);
-	assert_int_equal(s.collection.seen, 0);
-	snapshot_clear(&s);
-	snapshot_done(&s);
-	snapshot_done(&s);
 }
 
 TEST(find)
@@ -99,32 +78,11 @@ static void fill_snapshot(struct snapshot *s, pid_t count)
 	assert_int_equal(snapshot_finish(s), 0);
 }
 
-TEST(clear_keeps_memory)
-{
-	cleanup(snapshot_done) struct snapshot s = {};
-	size_t capacity;
-
-	fill_snapshot(&s, 1000);
-	assert_int_equal(s.collection.seen, 1000);
-	capacity = s.capacity;
-	s.host.page_size = PAGE;
-	snapshot_clear(&s);
-	assert_int_equal(s.count, 0);
-	assert_int_equal(s.capacity, capacity);
-	assert_int_equal(s.collection.seen, 0);
-	assert_int_equal(s.host.page_size, PAGE);
-	/* A process added again holds no old values. */
-	assert_null(add(&s, 1, 1, 0)->name);
-	assert_int_equal(snapshot_finish(&s), 0);
-	assert_int_equal(s.collection.seen, 1);
-	assert_int_equal(s.collection.shared_mm, 0);
-}
-
 /* The memory of a peak is freed, but not if it is needed again soon. */
 TEST(peak)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
-	size_t before = in_use(), capacity;
+	size_t before = heap_in_use(), capacity;
 
 	fill_snapshot(&s, 50000);
 	capacity = s.capacity;
@@ -136,7 +94,7 @@ TEST(peak)
 	}
 	for (int i = 0; i < 100; i++)
 		fill_snapshot(&s, 100);
-	assert_true(in_use() - before < 1000000);
+	assert_true(heap_in_use() - before < 1000000);
 	assert_int_equal(s.process[99].pid, 100);
 }
 

@@ -50,6 +50,8 @@ static void begin(struct fixture *f)
 						    .line = i, .function = XALLOC};
 }
 
+FIXTURE(begin, no_end)
+
 /* The numbers end with START. */
 static void add(struct fixture *f, uint64_t bytes, const uint32_t *number)
 {
@@ -88,167 +90,104 @@ static const char *place_of(const struct fixture *f, size_t stack)
 	return growth_place(&f->growth, &f->stack[stack], &at)->name;
 }
 
-TEST(own_allocator)
+FIXTURE_TEST(own_allocator)
 {
-	struct fixture f;
-
-	begin(&f);
-	add_callers(&f, XALLOC, 8, 1000);
-	expect(&f, XALLOC, true);
-	assert_string_equal(place_of(&f, 0), "work_0");
+	add_callers(f, XALLOC, 8, 1000);
+	expect(f, XALLOC, true);
+	assert_string_equal(place_of(f, 0), "work_0");
 }
 
 /* As remember() of tests/bench/leaks.c, and a function that three handlers call. */
-TEST(few_callers)
+FIXTURE_TEST(few_callers)
 {
-	struct fixture f;
-
-	begin(&f);
-	add_callers(&f, REMEMBER, 7, 1000);
-	expect(&f, REMEMBER, false);
-	assert_string_equal(place_of(&f, 0), "remember");
+	add_callers(f, REMEMBER, 7, 1000);
+	expect(f, REMEMBER, false);
+	assert_string_equal(place_of(f, 0), "remember");
 }
 
-TEST(one_caller_has_most)
+FIXTURE_TEST(one_caller_has_most)
 {
-	struct fixture f;
-
-	begin(&f);
-	add_callers(&f, REMEMBER, 12, 1000);
-	ADD(&f, 12001, MALLOC, REMEMBER, FIRST + 12, MAIN);
-	expect(&f, REMEMBER, false);
-	f.stack[12].gross = 12000;
-	expect(&f, REMEMBER, true);
+	add_callers(f, REMEMBER, 12, 1000);
+	ADD(f, 12001, MALLOC, REMEMBER, FIRST + 12, MAIN);
+	expect(f, REMEMBER, false);
+	f->stack[12].gross = 12000;
+	expect(f, REMEMBER, true);
 }
 
-TEST(callers_with_little)
+FIXTURE_TEST(callers_with_little)
 {
-	struct fixture f;
-
-	begin(&f);
-	add_callers(&f, REMEMBER, 3, 100000);
+	add_callers(f, REMEMBER, 3, 100000);
 	for (uint32_t i = 3; i < 20; i++)
-		ADD(&f, 1000, MALLOC, REMEMBER, FIRST + i, MAIN);
-	expect(&f, REMEMBER, false);
+		ADD(f, 1000, MALLOC, REMEMBER, FIRST + i, MAIN);
+	expect(f, REMEMBER, false);
 }
 
 /* It touches pages itself, or calls others that allocate. */
-TEST(more_than_passing_on)
+FIXTURE_TEST(more_than_passing_on)
 {
-	struct fixture f;
-
-	begin(&f);
-	add_callers(&f, REMEMBER, 10, 1000);
-	ADD(&f, 600, REMEMBER, FIRST, MAIN);
-	ADD(&f, 600, MALLOC, XALLOC, REMEMBER, FIRST + 1, MAIN);
-	expect(&f, REMEMBER, false);
-	f.stack[10].gross = f.stack[11].gross = 500;
-	expect(&f, REMEMBER, true);
-}
-
-/* The stack of a block begins behind the allocator. */
-TEST(blocks)
-{
-	struct fixture f;
-
-	begin(&f);
-	for (uint32_t i = 0; i < 8; i++) {
-		ADD(&f, 0, XALLOC, FIRST + i, MAIN);
-		f.stack[i].allocated = 1000;
-	}
-	expect(&f, XALLOC, true);
+	add_callers(f, REMEMBER, 10, 1000);
+	ADD(f, 600, REMEMBER, FIRST, MAIN);
+	ADD(f, 600, MALLOC, XALLOC, REMEMBER, FIRST + 1, MAIN);
+	expect(f, REMEMBER, false);
+	f->stack[10].gross = f->stack[11].gross = 500;
+	expect(f, REMEMBER, true);
 }
 
 /* Most of what the inner one has comes from the outer one. */
-TEST(wrapper_of_wrapper)
+FIXTURE_TEST(wrapper_of_wrapper)
 {
-	struct fixture f;
-
-	begin(&f);
-	add_callers(&f, XALLOC, 10, 1000);
+	add_callers(f, XALLOC, 10, 1000);
 	for (uint32_t i = 0; i < 20; i++)
-		ADD(&f, 2000, MALLOC, XALLOC, ZALLOC, FIRST + i, MAIN);
-	expect(&f, XALLOC, true);
-	assert_true(f.frame[ZALLOC].wrapper);
-	assert_string_equal(place_of(&f, 29), "work_19");
+		ADD(f, 2000, MALLOC, XALLOC, ZALLOC, FIRST + i, MAIN);
+	expect(f, XALLOC, true);
+	assert_true(f->frame[ZALLOC].wrapper);
+	assert_string_equal(place_of(f, 29), "work_19");
 }
 
 /* The outer one is a function that keeps what it allocates. */
-TEST(leak_by_wrapper)
+FIXTURE_TEST(leak_by_wrapper)
 {
-	struct fixture f;
-
-	begin(&f);
-	add_callers(&f, XALLOC, 20, 1000);
+	add_callers(f, XALLOC, 20, 1000);
 	for (uint32_t i = 0; i < 3; i++)
-		ADD(&f, 5000, MALLOC, XALLOC, REMEMBER, FIRST + i, MAIN);
-	expect(&f, XALLOC, true);
-	assert_false(f.frame[REMEMBER].allocator);
-	assert_string_equal(place_of(&f, 20), "remember");
+		ADD(f, 5000, MALLOC, XALLOC, REMEMBER, FIRST + i, MAIN);
+	expect(f, XALLOC, true);
+	assert_false(f->frame[REMEMBER].allocator);
+	assert_string_equal(place_of(f, 20), "remember");
 }
 
 /* A stack ends at the wrapper: it stays the place there. */
-TEST(no_other_place)
+FIXTURE_TEST(no_other_place)
 {
-	struct fixture f;
-
-	begin(&f);
-	add_callers(&f, XALLOC, 10, 1000);
-	ADD(&f, 500, MALLOC, XALLOC);
-	expect(&f, XALLOC, true);
-	assert_string_equal(place_of(&f, 10), "own_alloc");
-	assert_string_equal(place_of(&f, 9), "work_9");
+	add_callers(f, XALLOC, 10, 1000);
+	ADD(f, 500, MALLOC, XALLOC);
+	expect(f, XALLOC, true);
+	assert_string_equal(place_of(f, 10), "own_alloc");
+	assert_string_equal(place_of(f, 9), "work_9");
 }
 
 /* It calls itself, and a function of a container is between it and its callers. */
-TEST(recursion)
+FIXTURE_TEST(recursion)
 {
-	struct fixture f;
-
-	begin(&f);
 	for (uint32_t i = 0; i < 8; i++)
-		ADD(&f, 1000, MALLOC, XALLOC, XALLOC, MALLOC, FIRST + i, MAIN);
-	expect(&f, XALLOC, true);
+		ADD(f, 1000, MALLOC, XALLOC, XALLOC, MALLOC, FIRST + i, MAIN);
+	expect(f, XALLOC, true);
 }
 
-TEST(without_names)
+FIXTURE_TEST(without_names)
 {
-	struct fixture f;
-
-	begin(&f);
-	add_callers(&f, XALLOC, 10, 1000);
-	f.frame[XALLOC].name = NULL;
-	expect(&f, XALLOC, false);
-	f.frame[XALLOC].name = "own_alloc~";
-	expect(&f, XALLOC, false);
-	begin(&f);
-	add_callers(&f, XALLOC, 10, 1000);
+	add_callers(f, XALLOC, 10, 1000);
+	f->frame[XALLOC].name = NULL;
+	expect(f, XALLOC, false);
+	f->frame[XALLOC].name = "own_alloc~";
+	expect(f, XALLOC, false);
+	begin(f);
+	add_callers(f, XALLOC, 10, 1000);
 	/* Of a script. */
-	f.frame[XALLOC].module = NULL;
-	expect(&f, XALLOC, false);
-	begin(&f);
-	add_callers(&f, XALLOC, 10, 1000);
+	f->frame[XALLOC].module = NULL;
+	expect(f, XALLOC, false);
+	begin(f);
+	add_callers(f, XALLOC, 10, 1000);
 	for (uint32_t i = 0; i < 3; i++)
-		f.frame[FIRST + i].name = NULL;
-	expect(&f, XALLOC, false);
-}
-
-TEST(lines)
-{
-	struct fixture f;
-
-	begin(&f);
-	for (uint32_t i = 0; i < 8; i++)
-		ADD(&f, 1000, MALLOC, i % 2 ? LINE : OTHER_LINE, FIRST + i, MAIN);
-	expect(&f, LINE, true);
-	assert_true(f.frame[OTHER_LINE].wrapper && f.frame[XALLOC].wrapper);
-}
-
-TEST(nothing)
-{
-	struct fixture f;
-
-	begin(&f);
-	f.growth.frame_count = 0;
-	assert_int_equal(growth_find_wrappers(&f.growth), 0);
+		f->frame[FIRST + i].name = NULL;
+	expect(f, XALLOC, false);
 }

@@ -119,32 +119,20 @@ TEST(units)
 {
 	static const struct names paths[] = {
 		{"/"},
-		{"/init.scope", "init.scope"},
-		{USER "/user@1000.service/app.slice/app-foo.scope", "app-foo.scope"},
-		{USER "/user@1000.service/app.slice/foo.service", "foo.service"},
-		{USER "/user@1000.service/init.scope", "init.scope"},
 		/* Below the unit, and in a slice inside it. */
-		{"/system.slice/foo.service/worker/1", "foo.service"},
 		{USER "/user@1000.service/app.slice", "user@1000.service"},
 		{"/system.slice/dbus.socket", "dbus.socket"},
 		{"/system.slice/home.mount", "home.mount"},
 		{"/system.slice/dev-sda2.swap", "dev-sda2.swap"},
 		/* A slice counts only without another unit; the root slice never. */
-		{USER, "user-1000.slice"},
-		{USER "/tmux", "user-1000.slice"},
 		{"/-.slice/x"},
-		{"/a/.service/.slice/b.services/service"},
 		/* systemd puts '_' before a name that could be a file of the kernel. */
 		{"/system.slice/_memory.service", "memory.service"},
-		{"/system.slice/foo@a\\x2db.service", "foo@a\\x2db.service"},
-		/* Colons and blanks belong to the path. */
-		{"/system.slice/a:b c.service", "a:b c.service"},
 		/*
 		 * Kept as they are. The memory controller may have a cgroup of this name: opening
 		 * it decides.
 		 */
 		{"/system.slice/foo.service" DELETED, "foo.service"},
-		{"/system.slice/foo.service/x" DELETED, "foo.service"},
 		{"/docker/" ID DELETED, NULL, SHORT},
 		{"/../../system.slice/foo.service", "foo.service"},
 		{"/.."},
@@ -158,10 +146,7 @@ TEST(units)
 TEST(containers)
 {
 	static const struct names paths[] = {
-		{"/docker/" ID, NULL, SHORT},
 		{"/docker/" ID "/system.slice/ssh.service", "ssh.service", SHORT},
-		{"/system.slice/docker-" ID ".scope", "docker-" ID ".scope", SHORT},
-		{"/system.slice/docker-" ID ".scope/init/x", "docker-" ID ".scope", SHORT},
 		{"/build/" ID, NULL, SHORT}, /* docker run --cgroup-parent=/build */
 		{"/machine.slice/libpod-" ID ".scope/container", "libpod-" ID ".scope", SHORT},
 		{"/libpod_parent/libpod-" ID, NULL, SHORT},
@@ -169,8 +154,6 @@ TEST(containers)
 		{"/kubepods.slice/" POD "/cri-containerd-" ID ".scope",
 		 "cri-containerd-" ID ".scope", SHORT},
 		{"/kubepods/burstable/pod1b0c/" ID, NULL, SHORT},
-		{"/kubepods/burstable/pod1/" ID "/x", NULL, SHORT},
-		{"/kubepods/besteffort/pod1b0c"},
 		{"/system.slice/containerd.service/" POD ":cri-containerd:" ID,
 		 "containerd.service", SHORT},
 		{"/system.slice:docker:" ID, NULL, SHORT},
@@ -181,27 +164,16 @@ TEST(containers)
 		{"/lxc.payload.web/system.slice/docker-" ID ".scope", "docker-" ID ".scope", SHORT},
 		/* No ids. */
 		{"/docker/" ID "0"},
-		{"/docker/" ID63},
-		{"/docker/" ID63 "g"},
 		{"/docker/" ID63 "F"},
-		{"/docker"},
-		{"/system.slice/docker.service", "docker.service"},
 		{"/other-" ID ".scope", "other-" ID ".scope"},
-		{"/x:other:" ID},
 		{"/docker:" ID},
-		{"/docker_" ID},
-		{"/-" ID},
 		{"/:" ID},
 		/* Names. */
 		{"/lxc/web", NULL, "web"},
-		{"/lxc/101/ns/system.slice/ssh.service", "ssh.service", "101"},
 		{"/lxc"},
-		{"/lxc/"},
 		{"/lxc//web"},
 		{"/lxc.payload/web", NULL, "web"},
-		{"/lxc.payload.web-1/init.scope", "init.scope", "web-1"},
 		{"/lxc.payload."},
-		{"/lxc.monitor.web"},
 		{"/lxc/lxc.monitor.web"},
 		{"/lxc.monitor/web"},
 		{"/machine.slice/machine-web\\x2d1.scope/payload", "machine-web\\x2d1.scope",
@@ -209,8 +181,6 @@ TEST(containers)
 		{"/machine.slice/systemd-nspawn@web.service/payload", "systemd-nspawn@web.service",
 		 "web"},
 		{"/machine.slice/systemd-nspawn@.service", "systemd-nspawn@.service"},
-		{"/machine.slice/machine-.scope", "machine-.scope"},
-		{"/system.slice/machine-web.scope", "machine-web.scope"},
 		{"/machine.slice/x/machine-web.scope", "machine-web.scope"},
 	};
 
@@ -236,8 +206,6 @@ static void assert_name(struct text_part name, const struct cgroup_managers *man
 TEST(managers)
 {
 	static const struct names paths[] = {
-		{"/init.scope", "init.scope"},
-		{"/system.slice/system-getty.slice/getty@tty1.service", "getty@tty1.service"},
 		{USER "/session-3.scope", "session-3.scope"},
 		{MANAGER, "user@1000.service"},
 		{MANAGER "/app.slice", "user@1000.service"},
@@ -259,11 +227,8 @@ TEST(managers)
 		/* Above our cgroup namespace. */
 		{"/../../system.slice/foo.service", "foo.service"},
 		/* In a container. */
-		{"/system.slice/docker-" ID ".scope", "docker-" ID ".scope", SHORT},
 		{"/system.slice/docker-" ID ".scope/system.slice/ssh.service", "ssh.service" IN_ID,
 		 SHORT},
-		{"/docker/" ID "/system.slice/ssh.service", "ssh.service" IN_ID, SHORT},
-		{"/docker/" ID "/user.slice", "user.slice" IN_ID, SHORT},
 		{"/kubepods/burstable/pod1b0c/" ID "/a.service", "a.service" IN_ID, SHORT},
 		{"/kubepods.slice/" POD "/crio-" ID ".scope/a.service", "a.service" IN_ID, SHORT},
 		{"/docker/" ID MANAGER "/a.service", "a.service (user 1000 in " SHORT ")", SHORT},
@@ -277,7 +242,6 @@ TEST(managers)
 		{"/build/" ID "/a.service", "a.service (in " SHORT " in build)",
 		 SHORT " (in build)"},
 		/* Containers with names. */
-		{"/lxc/101/ns/system.slice/ssh.service", "ssh.service (in 101)", "101"},
 		{"/lxc.payload/web/init.scope", "init.scope (in web)", "web"},
 		{"/lxc.payload.web/init.scope", "init.scope (in web)", "web"},
 		{"/machine.slice/machine-web\\x2d1.scope/payload/a.service", "a.service (in web-1)",
@@ -330,23 +294,7 @@ TEST(refused)
 		"",	      "\n",	      "0::\n", "0::x\n",      "0:/\n",	   "::/x\n",
 		"4:cpu:/x\n", "0::/cut.serv", "/\n",   "memory:/x\n", "0::\0/x\n",
 	};
-	size_t len;
-	cleanup_free char *garbage = fixture("garbage", &len);
-	cleanup_free char *line = malloc(65536);
-	struct proc_cgroup c;
 
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
 		assert_refused(refused[i], strlen(refused[i]));
-	assert_refused(garbage, len);
-	assert_int_equal(proc_cgroup_parse(NULL, 0, &c), -ENOENT);
-	assert_non_null(line);
-	memset(line, ':', 65536);
-	assert_refused(line, 65536);
-	memset(line, '/', 65536);
-	memcpy(line, "0::", 3);
-	assert_refused(line, 65536);
-	line[65535] = '\n';
-	assert_int_equal(proc_cgroup_parse(line, 65536, &c), 0);
-	assert_int_equal(c.path.len, 65532);
-	assert_null(c.unit.s);
 }

@@ -261,19 +261,6 @@ TEST(divided)
 	assert_int_equal(sum.count + sum.buffers, 0);
 }
 
-/* Three descriptors of one process of which the driver tells nothing. */
-TEST(silent)
-{
-	struct gpu_part part[4] = {{.pid = 5}, {.pid = 5}, {.pid = 6}, {.pid = 5}};
-	struct gpu_regions sum;
-	size_t count = 4;
-
-	gpu_divide(part, &count);
-	assert_int_equal(count, 2);
-	gpu_sum_regions(part, count, &sum);
-	assert_int_equal(sum.silent, 2);
-}
-
 TEST(buffers)
 {
 	struct gpu_part part[3] = {};

@@ -102,22 +102,3 @@ TEST(hidden)
 	parse(&deep, text);
 	assert_hidden(&deep, DEVICE(8, 1), "/a");
 }
-
-TEST(find)
-{
-	cleanup(mounts_done) struct mounts m = {}, none = {};
-
-	parse(&none, "");
-	assert_found(&none, 0, "/", NULL, NULL);
-	parse(&m, "1 0 8:1 /@ / rw - btrfs x rw\n"
-		  "2 0 8:1 /@/home /home rw - btrfs x rw\n"
-		  "3 0 8:2 / /first rw - ext4 y rw\n"
-		  "4 0 8:2 / /second rw - ext4 y rw\n");
-	assert_found(&m, DEVICE(8, 1), "/@/etc/fstab", "/", "/etc/fstab");
-	assert_found(&m, DEVICE(8, 1), "/@/home/a", "/home", "/a");
-	assert_found(&m, DEVICE(8, 1), "/@/homer", "/", "/homer");
-	assert_found(&m, DEVICE(8, 1), "/@", "/", "");
-	assert_found(&m, DEVICE(8, 1), "/other", NULL, NULL);
-	assert_found(&m, DEVICE(8, 2), "/x", "/second", "/x");
-	assert_found(&m, DEVICE(8, 3), "/x", NULL, NULL);
-}

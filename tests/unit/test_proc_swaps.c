@@ -45,36 +45,18 @@ TEST(captured)
 	assert_int_equal((unsigned char)d[2].name[0], 0xa5);
 }
 
-TEST(nothing)
-{
-	struct swap_device d[MAX];
-
-	assert_int_equal(swaps_parse(NULL, 0, d, MAX), -EINVAL);
-	assert_int_equal(parse("", d), -EINVAL);
-	assert_int_equal(parse("/dev/sda1 partition 1 1 1\n", d), -EINVAL);
-	assert_int_equal(parse("Filenam", d), -EINVAL);
-	assert_int_equal(parse("Filename", d), 0);
-	assert_int_equal(parse(HEADING, d), 0);
-	assert_int_equal(parse(HEADING "\n\n", d), 0);
-}
-
 /* A line without its five fields is skipped; the next line counts. */
 TEST(refused)
 {
 	static const char *const line[] = {
 		"/a",
-		"/a file",
-		"/a file 1",
 		"/a file 1 2",
 		"/a file 1 2 3 4",
 		"/a file x 2 3",
 		"/a file 1 2x 3",
-		"/a file -1 2 3",
-		"/a file 1 2 -",
 		"/a file 1 2 --3",
 		"/a file 1 2 2147483648",
 		"/a file 4503599627370497 2 3",
-		"/a file 99999999999999999999 2 3",
 		"/a\\000b file 1 2 3",
 	};
 	struct swap_device d[MAX];

@@ -83,61 +83,6 @@ TEST(groups)
 	check(&g.item[2], NULL, 0, 50);
 }
 
-static void join(const struct field *group, struct snapshot *s)
-{
-	cleanup(process_list_done) struct process_list all = {};
-
-	assert_int_equal(process_list_reserve(&all, s->count), 0);
-	for (size_t i = 0; i < s->count; i++)
-		all.item[all.count++] = &s->process[i];
-	assert_int_equal(group_join(group, &all, &s->arena), 0);
-}
-
-/* Two groups of several keys with one text are two, in both snapshots. */
-TEST(keys)
-{
-	const struct field *const two[] = {process_field("unit"), process_field("name")};
-	cleanup(snapshot_done) struct snapshot before = {}, after = {};
-	cleanup(group_changes_done) struct group_changes g = {};
-	const struct change_side sides[] = {{&before}, {&after}};
-	struct group_keys keys = {};
-
-	group_keys_set(&keys, two, 2);
-	add(&before, 1, "b / c", "a", 100, 0);
-	add(&before, 2, "c", "a / b", 30, 0);
-	add(&before, 3, "x", "-", 7, 0);
-	add(&after, 11, "b / c", "a", 150, 0);
-	add(&after, 12, "c", "a / b", 32, 0);
-	add(&after, 13, "x", NULL, 6, 0);
-	join(&keys.joined, &before);
-	join(&keys.joined, &after);
-	assert_int_equal(group_changes_make(&sides[0], &sides[1], &keys.joined, COUNTERS, &g), 0);
-	assert_int_equal(g.count, 4);
-	check(&g.item[0], "a / b / c", 100, 150);
-	assert_string_equal(g.item[0].member->unit, "a");
-	check(&g.item[1], "- / x", 0, 6);
-	assert_null(g.item[1].member->unit);
-	check(&g.item[2], "a / b / c", 30, 32);
-	assert_string_equal(g.item[2].member->unit, "a / b");
-	check(&g.item[3], "- / x", 7, 0);
-	assert_string_equal(g.item[3].member->unit, "-");
-}
-
-/* A value that was not measured is counted, and is not 0 in silence. */
-TEST(missing)
-{
-	cleanup(snapshot_done) struct snapshot s = {};
-	cleanup(group_changes_done) struct group_changes g = {};
-
-	add(&s, 1, "x", NULL, 100, 10);
-	add(&s, 2, "x", NULL, 100, 10);
-	s.process[1].have &= ~COUNTER_BIT(COUNTER_SWAP);
-	make(NULL, &s, "name", &g);
-	assert_int_equal(g.count, 1);
-	assert_int_equal(g.item[0].missing, 1);
-	check(&g.item[0], "x", 0, 110);
-}
-
 /* Rows of processes: a pid used again is another process, and so is any of another boot. */
 TEST(processes)
 {

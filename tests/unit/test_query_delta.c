@@ -2,10 +2,8 @@
 /* Earlier states of rows: the same row, new rows, unknown values, deltas. */
 #include "unit.h"
 
-#include <malloc.h>
-
+#include "heap.h"
 #include "rows_machine.h"
-#include "query/delta.h"
 #include "query/delta_tracker.h"
 
 #define BOOT_MS 1000000
@@ -67,21 +65,6 @@ static void assert_counts(struct delta_counts is, size_t started, size_t ended, 
 	assert_int_equal(is.started, started);
 	assert_int_equal(is.ended, ended);
 	assert_int_equal(is.changed, changed);
-}
-
-TEST(first)
-{
-	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
-	cleanup(machine_done) struct machine m = machine_of(3);
-
-	at_time(&m, 5000);
-	assert_counts(join(&tracker, &m), 0, 0, 0);
-	for (pid_t pid = 1; pid <= 3; pid++) {
-		assert_null(row_at(&m, pid)->before);
-		assert_true(row_at(&m, pid)->changed);
-		assert_false(known(row_at(&m, pid), COUNTER_PSS));
-	}
-	assert_int_equal(m.snapshot.change_us, 0);
 }
 
 /*
@@ -374,46 +357,29 @@ TEST(exec)
 	assert_int_equal(delta(row_at(&m, 1), COUNTER_PSS), 0);
 }
 
-/* Groups are matched by their common text, users by their number. */
-TEST(groups)
+/* Users are matched by their number, and a new group had nothing before. */
+TEST(users)
 {
-	cleanup(delta_tracker_done) struct tracker tracker;
-	struct process item[3] = {{.name = "x", .uid = 1, .user = "u"},
-				  {.name = "y", .uid = 2, .user = "u"},
-				  {.uid = 3}};
-	struct row row[] = {{&item[0], .procs = 1}, {&item[1], .procs = 2}, {&item[2], .procs = 3}};
-	struct rows rows = {row, 3};
+	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
+	struct process item[2] = {{.kind = PROCESS_SUM, .uid = 1, .user = "u"},
+				  {.kind = PROCESS_SUM, .uid = 2, .user = "u"}};
+	struct row row[] = {{&item[0], .procs = 1}, {&item[1], .procs = 2}};
+	struct rows rows = {row, 2};
 	struct snapshot s = {.time_ms = 1000};
 	const struct totals none = {0};
 	struct delta_counts counts;
 
-	for (int by_user = 0; by_user < 2; by_user++) {
-		const struct field *group = column(by_user ? "user" : "name");
-
-		delta_tracker_init(&tracker, 99, false);
-		for (size_t i = 0; i < 3; i++) {
-			item[i].kind = PROCESS_SUM;
-			process_set(&item[i], COUNTER_PSS, 100 * (i + 1));
-		}
-		delta_tracker_join(&tracker, group, &s, &rows, &counts);
-		assert_int_equal(delta_tracker_update(&tracker, group, &s, &rows, &none), 0);
-		for (size_t i = 0; i < 3; i++)
-			process_set(&item[i], COUNTER_PSS, 100 * (i + 1) + i + 5);
-		s.time_ms += 1000;
-		delta_tracker_join(&tracker, group, &s, &rows, &counts);
-		assert_counts(counts, 0, 0, 3);
-		for (int i = 0; i < 3; i++)
-			assert_int_equal(delta(&row[i], COUNTER_PSS), i + 5);
-		/* A new group had nothing before. */
-		item[0].name = "z";
-		item[0].uid = 77;
-		delta_tracker_join(&tracker, group, &s, &rows, &counts);
-		assert_counts(counts, 1, 1, 2);
-		assert_int_equal(delta(&row[0], COUNTER_PSS), 105);
-		item[0].name = "x";
-		item[0].uid = 1;
-		delta_tracker_done(&tracker);
-	}
+	for (size_t i = 0; i < 2; i++)
+		process_set(&item[i], COUNTER_PSS, 100 * (i + 1));
+	delta_tracker_join(&tracker, column("user"), &s, &rows, &counts);
+	assert_int_equal(delta_tracker_update(&tracker, column("user"), &s, &rows, &none), 0);
+	process_set(&item[1], COUNTER_PSS, 207);
+	item[0].uid = 77;
+	s.time_ms += 1000;
+	delta_tracker_join(&tracker, column("user"), &s, &rows, &counts);
+	assert_counts(counts, 1, 1, 1);
+	assert_int_equal(delta(&row[0], COUNTER_PSS), 100);
+	assert_int_equal(delta(&row[1], COUNTER_PSS), 7);
 }
 
 /* Groups of several keys that have one text are compared each with itself. */
@@ -491,35 +457,32 @@ TEST(odd)
 TEST(memory)
 {
 	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
-	struct mallinfo2 before = {}, after;
 	cleanup(machine_done) struct machine m = machine_of(3000);
+	size_t before = 0;
 
 	at_time(&m, 5000);
 	for (int i = 0; i < 100; i++) {
 		m.rows.count = 3000 - (size_t)(i % 7) * 400;
 		keep(&tracker, &m);
 		if (i == 10)
-			before = mallinfo2();
+			before = heap_in_use();
 	}
-	after = mallinfo2();
-	assert_int_equal(after.uordblks + after.hblkhd, before.uordblks + before.hblkhd);
+	assert_int_equal(heap_in_use(), before);
 }
 
 /* Memory of a peak is released later. */
 TEST(peak)
 {
 	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
-	struct mallinfo2 before, after;
 	cleanup(machine_done) struct machine m = machine_of(30000);
+	size_t before = heap_in_use();
 
 	at_time(&m, 5000);
-	before = mallinfo2();
 	for (int i = 0; i < 200; i++) {
 		m.rows.count = i < 3 ? 30000 : 100;
 		keep(&tracker, &m);
 	}
-	after = mallinfo2();
-	assert_true(after.uordblks + after.hblkhd < before.uordblks + before.hblkhd + 1000000);
+	assert_true(heap_in_use() < before + 1000000);
 	assert_counts(join(&tracker, &m), 0, 0, 0);
 	assert_true(known(row_at(&m, 100), COUNTER_PSS));
 }

@@ -147,19 +147,6 @@ TEST(sizes)
 	assert_int_equal(f.report.total.size, FILE_SIZE_MAX);
 }
 
-/* A size that no sum can hold is not known: it is no large size. */
-TEST(unknown_last)
-{
-	cleanup(fixture_done) struct fixture f;
-
-	fixture_init(&f);
-	f.set.file[1].size = FILE_SIZE_MAX;
-	f.set.file[1].size_unknown = true;
-	set_keys(&f, "size");
-	run(&f);
-	assert_rows(&f, "4 1 3 6 5 2");
-}
-
 /* Large shared memory is first. */
 TEST(default_order)
 {
@@ -174,21 +161,6 @@ TEST(default_order)
 	f.query.reverse = true;
 	run(&f);
 	assert_rows(&f, "5 2 6 3 1 4 7");
-}
-
-TEST(choice)
-{
-	cleanup(fixture_done) struct fixture f;
-	const char *why;
-
-	fixture_init(&f);
-	assert_int_equal(pattern_compile("^/usr|^inode 5", &f.query.filter, &why), 0);
-	f.query.min = 5 * KIB;
-	f.query.reverse = true;
-	run(&f);
-	assert_rows(&f, "1 4");
-	assert_int_equal(f.report.total.resident, 300 * KIB);
-	assert_int_equal(f.report.account[FILE_IN_CACHE].files, 3);
 }
 
 static void assert_groups(enum file_group group, const char *expected)

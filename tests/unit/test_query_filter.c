@@ -11,17 +11,6 @@ static const struct process user = {.pid = 10, .uid = 1000, .name = "bash", .com
 static const struct process kthread = {.pid = 2, .kind = PROCESS_KTHREAD, .name = "kthreadd"};
 static const struct process zombie = {.pid = 30, .uid = 1000, .kind = PROCESS_ZOMBIE};
 
-TEST(everything)
-{
-	const struct filter f = {0};
-
-	assert_true(filter_matches(&f, &user));
-	assert_true(filter_matches_id(&f, &user));
-	assert_false(filter_matches(&f, &kthread));
-	assert_false(filter_matches_id(&f, &kthread));
-	assert_false(filter_matches(&f, &zombie));
-}
-
 TEST(pids)
 {
 	static const pid_t pids[] = {1, 2, 10, 30, 4194304};
@@ -251,35 +240,5 @@ TEST(deep_cgroups)
 	assert_int_equal(rows.count, 0);
 	assert_int_equal(matched, 3);
 	process_list_done(&rows);
-	snapshot_done(&s);
-}
-
-TEST(select)
-{
-	static const uid_t uids[] = {0};
-	const struct filter all = {0}, root = {.uids = uids, .uid_count = 1};
-	struct snapshot s = {0};
-	struct process_list rows = {0};
-
-	assert_int_equal(filter_rows(&s, &all, filter_matches, &rows), 0);
-	assert_int_equal(rows.count, 0);
-	process_list_done(&rows);
-	for (int i = 0; i < 100; i++) {
-		struct process *p = snapshot_add(&s);
-
-		assert_non_null(p);
-		p->pid = i + 1;
-		p->uid = i % 4;
-	}
-	assert_int_equal(filter_rows(&s, &all, filter_matches_id, &rows), 0);
-	assert_int_equal(rows.count, 100);
-	process_list_done(&rows);
-	assert_int_equal(filter_rows(&s, &root, filter_matches_id, &rows), 0);
-	assert_int_equal(rows.count, 25);
-	for (size_t i = 0; i < rows.count; i++)
-		assert_ptr_equal(rows.item[i], &s.process[4 * i]);
-	process_list_done(&rows);
-	process_list_done(&rows);
-	assert_null(rows.item);
 	snapshot_done(&s);
 }

@@ -3,13 +3,12 @@
 #include "query/group.h"
 #include "unit.h"
 
-#include <malloc.h>
-
 #include "model/ram.h"
 #include "query/memcg_rows.h"
 #include "query/query_parse.h"
 #include "query/result.h"
 #include "rows_machine.h"
+#include "heap.h"
 
 static void group(struct machine *m, const char *key, struct sums *ret)
 {
@@ -19,30 +18,6 @@ static void group(struct machine *m, const char *key, struct sums *ret)
 }
 
 /* ---- groups ---- */
-
-TEST(possible)
-{
-	static const char *const keys[] = {"name",	"app", "cmdline",   "user",  "unit",
-					   "container", "pod", "namespace", "cgroup"};
-	size_t possible = 0;
-
-	for (size_t i = 0; i < process_fields.since; i++)
-		possible += process_fields.item[i]->group != NULL;
-	assert_int_equal(possible, ARRAY_SIZE(keys));
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		assert_non_null(column(keys[i])->group);
-}
-
-TEST(nothing)
-{
-	cleanup(machine_done) struct machine m = machine_of(0);
-	struct sums g;
-
-	group(&m, "name", &g);
-	assert_int_equal(g.rows.count, 0);
-	sums_done(&g);
-	sums_done(&g);
-}
 
 /* 200 workers are 200 processes; three processes with one address space count it once. */
 TEST(workers)
@@ -149,27 +124,6 @@ TEST(freed)
 	group_number(NULL, &m.list, number);
 	for (uint32_t i = 0; i < 6; i++)
 		assert_int_equal(number[i], i + 1);
-}
-
-TEST(totals)
-{
-	cleanup(machine_done) struct machine m = machine_of(9);
-	cleanup(sums_done) struct sums g;
-	struct totals of_rows, of_groups;
-
-	for (pid_t pid = 1; pid <= 9; pid++) {
-		at(&m, pid)->name = pid % 2 ? "odd" : "even";
-		process_set(at(&m, pid), COUNTER_RSS, (uint64_t)pid);
-	}
-	at(&m, 4)->mm_owner = false;
-	at(&m, 5)->have &= ~COUNTER_BIT(COUNTER_PSS);
-	totals_sum(m.rows.item, m.rows.count, false, &of_rows);
-	group(&m, "name", &g);
-	totals_sum(g.rows.item, g.rows.count, false, &of_groups);
-	assert_int_equal(of_groups.processes, 9);
-	assert_int_equal(of_groups.pss_missing, 1);
-	assert_int_equal(of_groups.have, of_rows.have);
-	assert_memory_equal(of_groups.value, of_rows.value, sizeof(of_rows.value));
 }
 
 /*
@@ -423,50 +377,6 @@ TEST(several_keys)
 	assert_string_equal(at(&m, 2)->joined, "root / b");
 }
 
-/* Values that join to one text are two groups. */
-TEST(same_text)
-{
-	cleanup(machine_done) struct machine m = machine_of(2);
-	cleanup(sums_done) struct sums g;
-	struct group_keys keys = {};
-
-	at(&m, 1)->name = "a / b", at(&m, 1)->cmdline = "c";
-	at(&m, 2)->name = "a", at(&m, 2)->cmdline = "b / c";
-	group_by_keys(&m, &keys, "name,cmdline", &g);
-	assert_int_equal(g.rows.count, 2);
-	assert_string_equal(g.rows.item[0].process->joined, g.rows.item[1].process->joined);
-	for (size_t i = 0; i < 2; i++) {
-		const struct process *row = g.rows.item[i].process;
-		struct group_id id;
-
-		assert_int_equal(group_id_of(&keys.joined, row, &id), 0);
-		for (pid_t pid = 1; pid <= 2; pid++)
-			assert_int_equal(group_has(&id, at(&m, pid)),
-					 strcmp(at(&m, pid)->name, row->name) == 0);
-		group_id_done(&id);
-	}
-	assert_true(group_hash(1, &keys.joined, g.rows.item[0].process) !=
-		    group_hash(1, &keys.joined, g.rows.item[1].process));
-}
-
-/* A value that looks like none. */
-TEST(dash)
-{
-	cleanup(machine_done) struct machine m = machine_of(2);
-	cleanup(sums_done) struct sums g;
-	struct group_keys keys = {};
-	struct group_id id;
-
-	at(&m, 1)->unit = "-";
-	at(&m, 2)->name = at(&m, 1)->name;
-	group_by_keys(&m, &keys, "unit,name", &g);
-	assert_int_equal(g.rows.count, 2);
-	assert_int_equal(group_id_of(&keys.joined, g.rows.item[0].process, &id), 0);
-	assert_int_equal(group_has(&id, at(&m, 1)), g.rows.item[0].process->unit != NULL);
-	assert_int_equal(group_has(&id, at(&m, 2)), g.rows.item[0].process->unit == NULL);
-	group_id_done(&id);
-}
-
 /* Groups of parts of cgroups are the cgroup of the deepest part; other keys divide it. */
 TEST(cgroup_of_keys)
 {
@@ -501,17 +411,15 @@ TEST(cgroup_of_keys)
 TEST(peak)
 {
 	cleanup(sums_done) struct sums g = {};
-	struct mallinfo2 before, after;
 	cleanup(machine_done) struct machine m = machine_of(30000);
+	size_t before = heap_in_use();
 
-	before = mallinfo2();
 	for (int i = 0; i < 100; i++) {
 		m.list.count = i < 3 ? 30000 : 100;
 		assert_int_equal(group_rows(column("name"), &m.list, &g), 0);
 		assert_int_equal(g.rows.count, 1);
 	}
-	after = mallinfo2();
-	assert_true(after.uordblks + after.hblkhd < before.uordblks + before.hblkhd + 500000);
+	assert_true(heap_in_use() < before + 500000);
 }
 
 TEST(at_least)

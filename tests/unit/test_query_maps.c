@@ -66,43 +66,6 @@ TEST(order)
 	order_maps(NULL, rows, 0);
 }
 
-/* A name that these rows do not have. */
-static void check_none(const char *spec, enum map_rows kind, const char *want)
-{
-	struct field_list keys = {.count = 77};
-	struct field_error bad;
-
-	assert_int_equal(field_list_parse_keys(&keys, map_columns[kind], spec, &bad), -EINVAL);
-	assert_int_equal(bad.len, strlen(want));
-	assert_memory_equal(bad.name, want, bad.len);
-	assert_int_equal(keys.count, 77);
-}
-
-TEST(columns)
-{
-	size_t found[MAP_ROWS_KINDS + 1] = {};
-
-	for (size_t i = 0; i < map_fields.count; i++) {
-		const struct field *f = map_fields.item[i];
-
-		assert_non_null(f->help);
-		for (int kind = MAP_ROWS_EACH; kind <= MAP_ROWS_KINDS; kind++)
-			found[kind] +=
-				fields_find(map_columns[kind], f->key, strlen(f->key)) != NULL;
-	}
-	for (int kind = MAP_ROWS_EACH; kind <= MAP_ROWS_KINDS; kind++)
-		assert_int_equal(found[kind], map_columns[kind]->count);
-	assert_ptr_equal(fields_find(map_columns[MAP_ROWS_FILES], "Swap_Pss", 8),
-			 fields_find(&map_fields, "swap_pss", 8));
-	check_none("pss,procs", MAP_ROWS_EACH, "procs");
-	check_none("-address", MAP_ROWS_EACH, "-address");
-	check_none("address", MAP_ROWS_FILES, "address");
-	check_none("kind", MAP_ROWS_FILES, "kind");
-	check_none("pid", MAP_ROWS_KINDS, "pid");
-	check_none("", MAP_ROWS_EACH, "");
-	check_none(",", MAP_ROWS_EACH, ",");
-}
-
 TEST(order_of_kinds)
 {
 	static const char *const group[COUNT] = {"b", NULL, "a", NULL};

@@ -170,16 +170,6 @@ TEST(order_of_extremes)
 	snapshot_done(&s);
 }
 
-TEST(no_keys_and_no_rows)
-{
-	const struct order o = {0};
-	struct snapshot s = {0};
-	struct rows rows = {0};
-
-	order_rows(&o, &s, &rows);
-	assert_int_equal(order_unread(&o, &s, &rows, 10, NULL), 0);
-}
-
 /* Reads what order_unread() requests until it requests no more. Returns the number of reads. */
 static size_t read_needed(const struct order *o, struct snapshot *s, struct rows *rows, size_t top,
 			  const struct truth *truth)
@@ -198,35 +188,6 @@ static size_t read_needed(const struct order *o, struct snapshot *s, struct rows
 		assert_true(reads <= rows->count);
 	}
 	return reads;
-}
-
-TEST(reads_only_what_can_be_first)
-{
-	static const struct truth truth[] = {
-		[1] = {PSS_OK, 90, 0, 0, 0},	[2] = {PSS_OK, 10, 0, 0, 0},
-		[3] = {PSS_DENIED, 0, 0, 0, 0}, [4] = {PSS_OK, 60, 0, 0, 0},
-		[5] = {PSS_OK, 50, 0, 0, 0},
-	};
-	static const pid_t want[] = {3, 1};
-	struct snapshot s = {0};
-	struct order o;
-	struct rows rows;
-
-	add(&s, 1, "", 100);
-	add(&s, 2, "", 200);
-	add(&s, 3, "", 150);
-	add(&s, 4, "", 65);
-	add(&s, 5, "", 55);
-	add(&s, 6, "", 500)->kind = PROCESS_KTHREAD;
-	parse_order(&o, "pss", false);
-	select_all(&s, &rows);
-	/* 200 turns out small, 150 stays unread in its place, and 90 exceeds the bound of 65. */
-	assert_int_equal(read_needed(&o, &s, &rows, 2, truth), 3);
-	for (size_t i = 0; i < ARRAY_SIZE(want); i++)
-		assert_int_equal(rows.item[i].process->pid, want[i]);
-	assert_int_equal(snapshot_find(&s, 5)->pss_status, PSS_SKIPPED);
-	rows_done(&rows);
-	snapshot_done(&s);
 }
 
 /* A missing bound is no bound. */

@@ -84,19 +84,6 @@ TEST(good)
 	assert_null(q.filter.units);
 }
 
-TEST(other_words)
-{
-	static const char *const words[][2] = {
-		{"program", "name"}, {"command", "cmdline"}, {"service", "unit"}, {"user", "user"}};
-	struct query q = {};
-
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		assert_int_equal(set(&q, QUERY_GROUP_BY, words[i][0]), 0);
-		assert_string_equal(q.group->key, words[i][1]);
-	}
-	query_done(&q);
-}
-
 TEST(several_keys)
 {
 	struct query q = {};
@@ -247,19 +234,4 @@ TEST(user_names)
 			assert_int_equal(q.filter.uids[k], cases[i].uid[k]);
 		query_done(&q);
 	}
-}
-
-TEST(memcg_columns)
-{
-	struct query_error error;
-	struct query q = {};
-
-	assert_int_equal(set(&q, QUERY_SORT, "pss,mem_current"), 0);
-	assert_int_equal(query_check(&q, &error), -EINVAL);
-	assert_string_equal(error.item, "mem_current");
-	assert_int_equal(set(&q, QUERY_GROUP_BY, "name"), 0);
-	assert_int_equal(query_check(&q, &error), -EINVAL);
-	assert_int_equal(set(&q, QUERY_GROUP_BY, "cgroup"), 0);
-	assert_int_equal(query_check(&q, &error), 0);
-	query_done(&q);
 }

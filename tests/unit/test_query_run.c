@@ -2,7 +2,6 @@
 /* From a snapshot to rows: all steps of a query, and the values that each step needs. */
 #include "unit.h"
 
-#include "query/delta.h"
 #include "query/delta_tracker.h"
 #include "query/query_parse.h"
 #include "query/result.h"
@@ -74,26 +73,20 @@ static void assert_rows(const struct fixture *f, const char *want, size_t others
 	assert_int_equal(f->result.others_count, others);
 }
 
-static int setup(void **state)
+static void begin(struct fixture *f)
 {
-	static struct fixture f;
-
-	f = (struct fixture){};
-	fill(&f, 0);
-	set(&f, QUERY_SORT, "pss");
-	*state = &f;
-	return 0;
+	fill(f, 0);
+	set(f, QUERY_SORT, "pss");
 }
 
-static int teardown(void **state)
+static void end(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	query_done(&f->query);
 	query_rows_done(&f->rows);
 	snapshot_done(&f->snapshot);
-	return 0;
 }
+
+FIXTURE(begin, end)
 
 FIXTURE_TEST(processes)
 {
@@ -125,15 +118,6 @@ FIXTURE_TEST(groups)
 	assert_int_equal(f->result.rows[0].process->value[COUNTER_PSS], 6 * MIB);
 	/* Rows that --min hides are not in the totals. */
 	assert_int_equal(f->result.totals.value[COUNTER_PSS], 10 * MIB);
-}
-
-FIXTURE_TEST(tree)
-{
-	f->query.tree = true;
-	f->query.fit = 1;
-	run(f);
-	assert_int_equal(f->result.row_count, 4);
-	assert_int_equal(f->result.totals.value[COUNTER_PSS], 12 * MIB);
 }
 
 FIXTURE_TEST(needs)

@@ -56,19 +56,6 @@ static void assert_total(const struct totals *t, enum counter c, uint64_t bytes)
 	assert_int_equal(t->value[c], bytes);
 }
 
-TEST(nothing)
-{
-	struct totals t = {.processes = 99, .have = 1};
-
-	totals_sum(NULL, 0, false, &t);
-	assert_int_equal(t.processes, 0);
-	assert_int_equal(t.pss_missing, 0);
-	assert_int_equal(t.partial, 0);
-	/* The sum of nothing is 0. */
-	for (int c = 0; c < COUNTERS_OF_PROCESS; c++)
-		assert_total(&t, c, 0);
-}
-
 /* A sum beyond 64 bits: no total rather than a small one. Other totals stay. */
 TEST(beyond)
 {
@@ -173,44 +160,6 @@ TEST(sums)
 	t = SUM(false, &a, &b);
 	assert_int_equal(t.partial, 0);
 	assert_int_equal(t.value[COUNTER_HUGETLB], 0);
-}
-
-/*
- * Without any PSS, a process without swap still has a share of 0, which is no sum for the others.
- */
-TEST(no_pss)
-{
-	struct process a = process(100, 0), b = process(50, 8);
-	struct totals t;
-
-	process_set(&a, COUNTER_SWAP_PSS, 0);
-	t = SUM(false, &a, &b);
-	assert_total(&t, COUNTER_SWAP, 8);
-	assert_false(has(&t, COUNTER_SWAP_PSS));
-	t = SUM(false, &a);
-	assert_total(&t, COUNTER_SWAP_PSS, 0);
-	read_pss(&a, 60, 0);
-	t = SUM(false, &a, &b);
-	assert_total(&t, COUNTER_SWAP_PSS, 0);
-	assert_int_equal(t.pss_missing, 1);
-}
-
-TEST(address_space_once)
-{
-	struct process a = process(100, 0), b = process(100, 0), c = process(7, 0), d = c;
-	struct totals t;
-
-	a.mm_id = b.mm_id = 1;
-	b.mm_owner = true;
-	read_pss(&b, 60, 0);
-	t = SUM(false, &a, &b, &c, &d);
-	assert_int_equal(t.processes, 4);
-	/*
-	 * A process with an unknown address space counts for itself; b has the address space of a.
-	 */
-	assert_int_equal(t.pss_missing, 2);
-	assert_total(&t, COUNTER_RSS, 114);
-	assert_total(&t, COUNTER_PSS, 60);
 }
 
 TEST(without_memory)

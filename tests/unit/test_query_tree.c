@@ -119,16 +119,6 @@ TEST(tree_circle)
 	assert_tree(&m, 0, "1:2:20 a\n2:1:10 └─ a\n3:1:10 a\n");
 }
 
-TEST(tree_shared)
-{
-	cleanup(machine_done) struct machine m = machine_of(3);
-
-	at(&m, 2)->ppid = at(&m, 3)->ppid = 1;
-	at(&m, 3)->mm_owner = false;
-	at(&m, 3)->mm_id = 2;
-	assert_tree(&m, 0, "1:3:20 a\n2:1:10 ├─ a\n3:1:0 └─ a\n");
-}
-
 /* Each level is sorted by itself, and its rows have the sums of those below. */
 TEST(levels)
 {

@@ -68,6 +68,8 @@ static void fixture_init(struct fixture *f)
 	};
 }
 
+FIXTURE(fixture_init, no_end)
+
 static void check_table(struct fixture *f, const char *name, unsigned width)
 {
 	const struct table_style style = {.header = true, .width = width};
@@ -101,33 +103,30 @@ static int parse_columns(struct fixture *f, const char *text, bool groups,
 	return field_list_parse(&f->columns, file_columns(groups), text, ret_bad);
 }
 
-TEST(files)
+FIXTURE_TEST(files)
 {
-	struct fixture f;
-
-	fixture_init(&f);
-	check(&f, "files_ordinary");
-	f.report.unsure = 1;
-	check_table(&f, "files_narrow.txt", 60);
-	fixture_init(&f);
-	f.file[1].kind = FILE_SYSV;
-	f.file[1].name = "SYSV000007a3";
-	f.file[1].segment = f.file[1].dest = f.file[1].mapped = true;
-	f.file[3].kind = FILE_RAMFS;
-	f.file[3].unevictable = f.report.account[FILE_IN_CACHE].unevictable = 6 * MIB;
-	check(&f, "files_kinds");
-	fixture_init(&f);
-	f.report.group = "kind";
-	f.report.row_count = 2;
-	f.file[0].name = "tmpfs";
-	f.file[1].name = "memfd";
-	f.file[0].path = NULL;
-	f.file[0].files = 4;
-	check(&f, "files_groups");
+	check(f, "files_ordinary");
+	f->report.unsure = 1;
+	check_table(f, "files_narrow.txt", 60);
+	fixture_init(f);
+	f->file[1].kind = FILE_SYSV;
+	f->file[1].name = "SYSV000007a3";
+	f->file[1].segment = f->file[1].dest = f->file[1].mapped = true;
+	f->file[3].kind = FILE_RAMFS;
+	f->file[3].unevictable = f->report.account[FILE_IN_CACHE].unevictable = 6 * MIB;
+	check(f, "files_kinds");
+	fixture_init(f);
+	f->report.group = "kind";
+	f->report.row_count = 2;
+	f->file[0].name = "tmpfs";
+	f->file[1].name = "memfd";
+	f->file[0].path = NULL;
+	f->file[0].files = 4;
+	check(f, "files_groups");
 }
 
 /* Also a file without holders, and one with holders that are not known; a huge page. */
-TEST(holders)
+FIXTURE_TEST(holders)
 {
 	/* comm is shown where there is no name. */
 	static const struct file_holder holder[] = {{.pid = 7, .comm = "x", .name = "bash"},
@@ -136,51 +135,47 @@ TEST(holders)
 						    {.pid = 9001, .comm = "d"},
 						    {.pid = 9002, .comm = "e"}};
 	struct field_error bad;
-	struct fixture f;
 
-	fixture_init(&f);
-	f.report.holders = true;
-	f.report.unsure = 1;
-	f.file[0].holders_known = f.file[1].holders_known = f.file[2].holders_known = true;
-	f.file[0].holder = f.file[2].holder = holder;
-	f.file[0].holder_count = 5;
-	f.file[2].holder_count = 2;
-	f.file[1].holders_hidden = f.file[2].holders_hidden = true;
-	f.file[3].kind = FILE_HUGETLB;
-	f.file[3].account = FILE_IN_HUGETLB;
-	f.report.account[FILE_IN_HUGETLB] = sum(1, 6 * MIB, 0, 8 * MIB);
-	file_list_usual(&f.columns, false);
-	assert_int_equal(parse_columns(&f, "+holders,holders", false, &bad), 0);
-	check(&f, "files_holders");
-	check_table(&f, "files_holders_80.txt", 80);
-	assert_int_equal(parse_columns(&f, "Name,holders,size", false, &bad), 0);
-	check_table(&f, "files_columns.txt", 60);
-	golden_render("csv_files_columns.txt", render_files_csv, &f.report,
+	f->report.holders = true;
+	f->report.unsure = 1;
+	f->file[0].holders_known = f->file[1].holders_known = f->file[2].holders_known = true;
+	f->file[0].holder = f->file[2].holder = holder;
+	f->file[0].holder_count = 5;
+	f->file[2].holder_count = 2;
+	f->file[1].holders_hidden = f->file[2].holders_hidden = true;
+	f->file[3].kind = FILE_HUGETLB;
+	f->file[3].account = FILE_IN_HUGETLB;
+	f->report.account[FILE_IN_HUGETLB] = sum(1, 6 * MIB, 0, 8 * MIB);
+	file_list_usual(&f->columns, false);
+	assert_int_equal(parse_columns(f, "+holders,holders", false, &bad), 0);
+	check(f, "files_holders");
+	check_table(f, "files_holders_80.txt", 80);
+	assert_int_equal(parse_columns(f, "Name,holders,size", false, &bad), 0);
+	check_table(f, "files_columns.txt", 60);
+	golden_render("csv_files_columns.txt", render_files_csv, &f->report,
 		      &(struct table_style){.header = true});
-	assert_int_equal(parse_columns(&f, "+files", false, &bad), -EINVAL);
+	assert_int_equal(parse_columns(f, "+files", false, &bad), -EINVAL);
 	assert_string_equal(bad.name, "+files");
-	assert_int_equal(parse_columns(&f, "kind", true, &bad), -EINVAL);
-	assert_int_equal(parse_columns(&f, "+", false, &bad), -EINVAL);
-	assert_int_equal(f.columns.count, 3);
+	assert_int_equal(parse_columns(f, "kind", true, &bad), -EINVAL);
+	assert_int_equal(parse_columns(f, "+", false, &bad), -EINVAL);
+	assert_int_equal(f->columns.count, 3);
 }
 
 /* The memory cgroups of files: of several, of none, of one that is not known. */
-TEST(cgroups)
+FIXTURE_TEST(cgroups)
 {
 	static const struct file_charge charge[] = {
 		{"/a", false, 12 * MIB}, {"/\x1b\xff", true, 3 * MIB}, {NULL, false, 4096}};
 	struct field_error bad;
-	struct fixture f;
 
-	fixture_init(&f);
-	f.report.cgroups = true;
-	f.file[0].charges_known = f.file[1].charges_known = true;
-	f.file[0].charge = charge;
-	f.file[0].charge_count = ARRAY_SIZE(charge);
-	f.file[0].charged = "/a 12 MiB, /\x1b\xff (deleted) 3 MiB, none 4 KiB";
-	file_list_usual(&f.columns, false);
-	assert_int_equal(parse_columns(&f, "+cgroup", false, &bad), 0);
-	check(&f, "files_cgroups");
+	f->report.cgroups = true;
+	f->file[0].charges_known = f->file[1].charges_known = true;
+	f->file[0].charge = charge;
+	f->file[0].charge_count = ARRAY_SIZE(charge);
+	f->file[0].charged = "/a 12 MiB, /\x1b\xff (deleted) 3 MiB, none 4 KiB";
+	file_list_usual(&f->columns, false);
+	assert_int_equal(parse_columns(f, "+cgroup", false, &bad), 0);
+	check(f, "files_cgroups");
 }
 
 /* Long names of bytes that need escapes: lines of NDJSON are shorter than 4,096 bytes. */
@@ -207,15 +202,13 @@ TEST(lines)
 }
 
 /* Numbers of inodes of FUSE have 64 bits, which no number of JSON holds. */
-TEST(inode)
+FIXTURE_TEST(inode)
 {
 	cleanup(strbuf_done) struct strbuf csv = {}, json = {};
-	struct fixture f;
 
-	fixture_init(&f);
-	f.file[0].inode = UINT64_MAX;
-	render_files_csv(&csv, &f.report, &(struct table_style){0});
-	render_files_ndjson(&json, &f.report);
+	f->file[0].inode = UINT64_MAX;
+	render_files_csv(&csv, &f->report, &(struct table_style){0});
+	render_files_ndjson(&json, &f->report);
 	assert_non_null(strstr(strbuf_str(&csv), ",18446744073709551615,"));
 	assert_non_null(strstr(strbuf_str(&json), "\"inode\":null"));
 }

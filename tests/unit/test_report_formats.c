@@ -191,53 +191,6 @@ SAMPLE_TEST(beyond, sample_init)
 	}
 }
 
-/* Names cannot add frames; fuzz_command_snapshot.c counts the frames of any names. */
-SAMPLE_TEST(folded_frames, sample_hostile)
-{
-	cleanup(strbuf_done) struct strbuf out = {0};
-	struct process *p;
-
-	p = sample_add(s, 99, 5, "a;b 1", "x; 12\xc2\xa0\xe3\x80\x80");
-	sample_counters(p, 8 * KIB, 4 * KIB);
-	sample_pss(p, PSS_FROM_ROLLUP);
-	p->unit = ";;\n 5\n";
-	sample_finish(s, s->snapshot.count);
-	render_folded(&out, &s->result, &(struct table_style){0});
-	assert_non_null(strstr(strbuf_str(&out), "\na:b_1;::__5_;x:_12__;99;anon 4096\n"));
-	assert_non_null(strstr(strbuf_str(&out), "\na:b_1;::__5_;x:_12__;99;swap 2048\n"));
-}
-
-/* The sum of a kind in the folded output. */
-static uint64_t sum_of(const char *text, const char *kind)
-{
-	uint64_t sum = 0;
-
-	for (const char *at = text; (at = strstr(at, kind)); at += strlen(kind))
-		sum += strtoull(at + strlen(kind), NULL, 10);
-	return sum;
-}
-
-SAMPLE_TEST(folded_sums, sample_ordinary)
-{
-	for (size_t shown = 0; shown <= 4; shown++) {
-		for (int total = 0; total < 2; total++) {
-			cleanup(strbuf_done) struct strbuf out = {0};
-			const struct table_style style = {.only_total = total};
-			const struct totals *t = &s->result.totals;
-			const char *text;
-
-			sample_finish(s, shown);
-			render_folded(&out, &s->result, &style);
-			text = strbuf_str(&out);
-			assert_int_equal(sum_of(text, ";anon "), t->value[COUNTER_PSS_ANON]);
-			assert_int_equal(sum_of(text, ";file "), t->value[COUNTER_PSS_FILE]);
-			assert_int_equal(sum_of(text, ";shmem "), t->value[COUNTER_PSS_SHMEM]);
-			assert_int_equal(sum_of(text, ";swap "), t->value[COUNTER_SWAP_PSS]);
-			assert_true(t->value[COUNTER_SWAP_PSS] > 0);
-		}
-	}
-}
-
 struct sink {
 	size_t bytes, biggest;
 	int error;

@@ -107,6 +107,8 @@ static void growth_init(struct fixture *f)
 	f->growth.begin[GROWTH_ANON] = 100 * MIB;
 }
 
+FIXTURE(growth_init, no_end)
+
 static const struct table_style usual = {.header = true}, wide = {.header = true, .wide = true};
 
 static void check_view(const char *name, const struct fixture *f, const struct growth_view *view,
@@ -136,49 +138,44 @@ static void check_table(const char *name, const struct fixture *f, const struct 
 	check_rows(name, f, SIZE_MAX, style, NULL);
 }
 
-TEST(tables)
+FIXTURE_TEST(tables)
 {
 	const struct table_style narrow = {.header = true, .width = 80, .bytes = true};
-	struct fixture f;
 
-	growth_init(&f);
-	check_table("growth.txt", &f, &usual);
-	check_rows("growth_narrow.txt", &f, 2, &narrow, NULL);
+	check_table("growth.txt", f, &usual);
+	check_rows("growth_narrow.txt", f, 2, &narrow, NULL);
 	/* All that a report can lack. */
-	f.growth.targets = 2;
-	f.growth.resident_known = f.growth.each = false;
-	f.growth.lost = 7;
-	f.growth.sampled = 1500;
-	f.growth.sampled_bytes = 6 * MIB;
-	f.growth.no_room = 3;
-	f.growth.change[GROWTH_ANON] += 28 * KIB;
-	f.growth.change[GROWTH_FILE] = -4096;
-	check_table("growth_doubts.txt", &f, &usual);
-	f.growth.targets = 1;
-	f.growth.stacks = 0;
-	f.target[0].ended = true;
-	check_table("growth_empty.txt", &f, &usual);
-	f.growth.lost = f.growth.sampled = f.growth.no_room = 0;
-	f.growth.each = true;
-	f.target[0].ended = false;
-	memset(f.growth.change, 0, sizeof(f.growth.change));
-	memset(f.growth.accounted, 0, sizeof(f.growth.accounted));
-	check_table("growth_nothing.txt", &f, &usual);
+	f->growth.targets = 2;
+	f->growth.resident_known = f->growth.each = false;
+	f->growth.lost = 7;
+	f->growth.sampled = 1500;
+	f->growth.sampled_bytes = 6 * MIB;
+	f->growth.no_room = 3;
+	f->growth.change[GROWTH_ANON] += 28 * KIB;
+	f->growth.change[GROWTH_FILE] = -4096;
+	check_table("growth_doubts.txt", f, &usual);
+	f->growth.targets = 1;
+	f->growth.stacks = 0;
+	f->target[0].ended = true;
+	check_table("growth_empty.txt", f, &usual);
+	f->growth.lost = f->growth.sampled = f->growth.no_room = 0;
+	f->growth.each = true;
+	f->target[0].ended = false;
+	memset(f->growth.change, 0, sizeof(f->growth.change));
+	memset(f->growth.accounted, 0, sizeof(f->growth.accounted));
+	check_table("growth_nothing.txt", f, &usual);
 }
 
 /* A place with pages that have no address goes by what may be there: what it added, at most. */
-TEST(without_addresses)
+FIXTURE_TEST(without_addresses)
 {
-	struct fixture f;
-
-	growth_init(&f);
-	f.growth.resident_least = true;
-	f.stack[0].resident = f.stack[1].resident = 512 * KIB;
-	f.stack[2].resident = 4096;
-	f.stack[2].unaddressed = 90 * MIB;
-	assert_int_equal(growth_still_most(&f.stack[1]), 512 * KIB);
-	assert_int_equal(growth_still_most(&f.stack[2]), 2 * MIB);
-	check_table("growth_without_addresses.txt", &f, &usual);
+	f->growth.resident_least = true;
+	f->stack[0].resident = f->stack[1].resident = 512 * KIB;
+	f->stack[2].resident = 4096;
+	f->stack[2].unaddressed = 90 * MIB;
+	assert_int_equal(growth_still_most(&f->stack[1]), 512 * KIB);
+	assert_int_equal(growth_still_most(&f->stack[2]), 2 * MIB);
+	check_table("growth_without_addresses.txt", f, &usual);
 }
 
 /* At each width the headings are those of the table, with blanks between them. */
@@ -221,22 +218,19 @@ static const struct field *column(const char *key)
 	return fields_find(&growth_columns, key, strlen(key));
 }
 
-TEST(documents)
+FIXTURE_TEST(documents)
 {
-	struct fixture f;
-
-	growth_init(&f);
-	f.growth.targets = 2;
-	golden_json("growth.json", render_growth_json, &f.growth);
-	golden_render("growth_folded.txt", render_growth_folded, &f.growth, column("growth"));
-	golden_render("growth_added_folded.txt", render_growth_folded, &f.growth, column("added"));
-	golden_render("growth.pprof", render_growth_pprof, &f.growth);
+	f->growth.targets = 2;
+	golden_json("growth.json", render_growth_json, &f->growth);
+	golden_render("growth_folded.txt", render_growth_folded, &f->growth, column("growth"));
+	golden_render("growth_added_folded.txt", render_growth_folded, &f->growth, column("added"));
+	golden_render("growth.pprof", render_growth_pprof, &f->growth);
 	/* Of a process that has ended nothing is still there, and growth says which code it was. */
 	for (int i = 0; i < STACKS; i++)
-		f.stack[i].resident = 0;
-	f.target[0].ended = true;
-	check_table("growth_ended.txt", &f, &usual);
-	golden_render("growth_ended.pprof", render_growth_pprof, &f.growth);
+		f->stack[i].resident = 0;
+	f->target[0].ended = true;
+	check_table("growth_ended.txt", f, &usual);
+	golden_render("growth_ended.pprof", render_growth_pprof, &f->growth);
 }
 
 /* Only these stacks, with these sizes. */
@@ -253,12 +247,10 @@ static void set_stacks(struct fixture *f, const uint32_t *const frames[], const 
 }
 
 /* Functions that call themselves are shown once, and a long line ends; -w has all of it. */
-TEST(long_stacks)
+FIXTURE_TEST(long_stacks)
 {
 	uint32_t recursive[64], in_turn[65], deep[120];
-	struct fixture f;
 
-	growth_init(&f);
 	for (size_t i = 0; i < ARRAY_SIZE(recursive); i++)
 		recursive[i] = i < 61 ? RUN : i == 61 ? LEAK : i == 62 ? MAIN : START;
 	for (size_t i = 0; i < ARRAY_SIZE(in_turn); i++)
@@ -269,11 +261,11 @@ TEST(long_stacks)
 
 		deep[i] = any[i * (i / 6 % 5 + 1) % ARRAY_SIZE(any)];
 	}
-	set_stacks(&f, (const uint32_t *[]){recursive, in_turn, deep},
+	set_stacks(f, (const uint32_t *[]){recursive, in_turn, deep},
 		   (size_t[]){ARRAY_SIZE(recursive), ARRAY_SIZE(in_turn), ARRAY_SIZE(deep)}, 3);
-	check_table("growth_long.txt", &f, &usual);
-	check_table("growth_long_wide.txt", &f, &wide);
-	check_view("growth_long_paths.txt", &f, &(struct growth_view){.rows = 2, .paths = true},
+	check_table("growth_long.txt", f, &usual);
+	check_table("growth_long_wide.txt", f, &wide);
+	check_view("growth_long_paths.txt", f, &(struct growth_view){.rows = 2, .paths = true},
 		   &usual, NULL);
 }
 
@@ -281,7 +273,7 @@ TEST(long_stacks)
  * A function that is called from many places is one row, with the callers of most of it; --paths
  * has a row for each. What passes memory on is neither a place nor a caller.
  */
-TEST(places)
+FIXTURE_TEST(places)
 {
 	static const uint32_t most[] = {MALLOC, LEAK, RUN, MAIN, START};
 	static const uint32_t less[] = {LEAK, START, HOSTILE, MAIN, START};
@@ -289,29 +281,27 @@ TEST(places)
 	static const uint32_t other[] = {MALLOC, HOSTILE, MAIN};
 	const struct table_style narrow = {.header = true, .width = 64};
 	struct growth_view view = {.rows = SIZE_MAX};
-	struct fixture f;
 
-	growth_init(&f);
-	f.frame[HOSTILE].name = "dispatch";
-	f.frame[KSWAPD].name = "import";
-	set_stacks(&f, (const uint32_t *[]){other, most, less, least},
+	f->frame[HOSTILE].name = "dispatch";
+	f->frame[KSWAPD].name = "import";
+	set_stacks(f, (const uint32_t *[]){other, most, less, least},
 		   (size_t[]){ARRAY_SIZE(other), ARRAY_SIZE(most), ARRAY_SIZE(less),
 			      ARRAY_SIZE(least)},
 		   4);
-	f.stack[0].resident = MIB;
-	f.stack[1].net[GROWTH_FILE] = 3 * MIB;
-	check_view("growth_places.txt", &f, &view, &usual, NULL);
-	check_view("growth_places_narrow.txt", &f, &view, &narrow, NULL);
-	check_view("growth_places_wide.txt", &f, &view, &wide, NULL);
+	f->stack[0].resident = MIB;
+	f->stack[1].net[GROWTH_FILE] = 3 * MIB;
+	check_view("growth_places.txt", f, &view, &usual, NULL);
+	check_view("growth_places_narrow.txt", f, &view, &narrow, NULL);
+	check_view("growth_places_wide.txt", f, &view, &wide, NULL);
 	view.reverse = true;
 	view.keys.item[view.keys.count++] = fields_find(&growth_columns, "growth", 6);
-	check_view("growth_places_sorted.txt", &f, &view, &usual, "growth,share,per_s,kind,code");
+	check_view("growth_places_sorted.txt", f, &view, &usual, "growth,share,per_s,kind,code");
 	view = (struct growth_view){.rows = SIZE_MAX, .paths = true};
-	check_view("growth_paths.txt", &f, &view, &usual, NULL);
+	check_view("growth_paths.txt", f, &view, &usual, NULL);
 }
 
 /* Long names lose the arguments of templates first, then their middle. */
-TEST(long_names)
+FIXTURE_TEST(long_names)
 {
 	static const char *const names[] = {
 		"void shop::Index<std::map<std::string, int>, 3>::emplace<std::pair<int, int>&>",
@@ -323,23 +313,21 @@ TEST(long_names)
 	};
 	static const uint32_t first[] = {LEAK, RUN, MAIN, UNNAMED};
 	static const uint32_t second[] = {RUN, MAIN, UNNAMED}, third[] = {MAIN, UNNAMED};
-	struct fixture f;
 
-	growth_init(&f);
-	f.frame[LEAK].name = names[0];
-	f.frame[RUN].name = names[1];
-	f.frame[MAIN].name = names[2];
-	f.frame[UNNAMED].name = names[3];
-	set_stacks(&f, (const uint32_t *[]){first, second, third},
+	f->frame[LEAK].name = names[0];
+	f->frame[RUN].name = names[1];
+	f->frame[MAIN].name = names[2];
+	f->frame[UNNAMED].name = names[3];
+	set_stacks(f, (const uint32_t *[]){first, second, third},
 		   (size_t[]){ARRAY_SIZE(first), ARRAY_SIZE(second), ARRAY_SIZE(third)}, 3);
-	check_table("growth_names.txt", &f, &usual);
-	check_table("growth_names_wide.txt", &f, &wide);
+	check_table("growth_names.txt", f, &usual);
+	check_table("growth_names_wide.txt", f, &wide);
 	for (unsigned width = 60; width <= 120; width += 20) {
 		const struct table_style style = {.header = true, .width = width};
 		char name[64];
 
 		snprintf(name, sizeof(name), "growth_names_%u.txt", width);
-		check_table(name, &f, &style);
+		check_table(name, f, &style);
 	}
 	/* Each width, and no half character. */
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
@@ -401,59 +389,54 @@ static void check_parts(const struct growth *g)
 }
 
 /* Folded stacks add up to the growth, of each place and of all, whatever other code gave back. */
-TEST(sums)
+FIXTURE_TEST(sums)
 {
 	static const uint32_t freed[] = {KSWAPD, LEAK, RUN, MAIN, START};
 	static const uint32_t called[] = {MALLOC, LEAK, UNNAMED, MAIN, START};
 	uint64_t random = 1;
-	struct fixture f;
 
-	growth_init(&f);
-	f.frame[KSWAPD] = (struct growth_frame){"munmap", "libc.so.6", 0x1000, true};
-	f.stack[3].frame = called;
-	f.stack[3].frames = ARRAY_SIZE(called);
-	f.stack[5].frame = freed;
-	f.stack[5].frames = ARRAY_SIZE(freed);
+	f->frame[KSWAPD] = (struct growth_frame){"munmap", "libc.so.6", 0x1000, true};
+	f->stack[3].frame = called;
+	f->stack[3].frames = ARRAY_SIZE(called);
+	f->stack[5].frame = freed;
+	f->stack[5].frames = ARRAY_SIZE(freed);
 	for (int round = 0; round < 2000; round++) {
 		int64_t growth = 0;
 
 		for (int i = 0; i < STACKS; i++) {
-			struct growth_stack *s = &f.stack[i];
+			struct growth_stack *s = &f->stack[i];
 
 			random = random * 6364136223846793005u + 1442695040888963407u;
 			s->net[GROWTH_SWAP] = 0;
 			s->net[GROWTH_ANON] = (int64_t)(random >> 40) - (1 << 23);
 			growth += s->net[GROWTH_ANON];
 		}
-		check_parts(&f.growth);
-		assert_int_equal(sum_folded(&f.growth), growth);
+		check_parts(&f->growth);
+		assert_int_equal(sum_folded(&f->growth), growth);
 	}
 	/* The function gives back most of what it took. What is left is of the other callers. */
-	f.growth.stacks = 4;
-	f.stack[0].net[GROWTH_ANON] = 300 * MIB;
-	f.stack[1] = f.stack[5];
-	f.stack[1].net[GROWTH_ANON] = -(int64_t)(300 * MIB);
-	f.stack[2].net[GROWTH_ANON] = -(int64_t)MIB;
-	f.stack[3].net[GROWTH_ANON] = 8 * MIB;
-	golden_render("growth_given_back.txt", render_growth_folded, &f.growth, column("growth"));
+	f->growth.stacks = 4;
+	f->stack[0].net[GROWTH_ANON] = 300 * MIB;
+	f->stack[1] = f->stack[5];
+	f->stack[1].net[GROWTH_ANON] = -(int64_t)(300 * MIB);
+	f->stack[2].net[GROWTH_ANON] = -(int64_t)MIB;
+	f->stack[3].net[GROWTH_ANON] = 8 * MIB;
+	golden_render("growth_given_back.txt", render_growth_folded, &f->growth, column("growth"));
 }
 
 /* Errors, copies and what allocators say have columns where there are some. */
-TEST(errors)
+FIXTURE_TEST(errors)
 {
-	struct fixture f;
-
-	growth_init(&f);
-	f.growth.sampled = 1500;
-	f.growth.resident_least = true;
-	f.stack[0].unaddressed = 10 * MIB;
-	f.stack[0].variance = 1e12;
-	f.stack[1].variance = 4e10;
-	f.stack[3].variance = f.stack[4].variance = 1e12;
-	check_table("growth_errors.txt", &f, &usual);
-	f.growth.copied_known = true;
-	f.stack[2].copied = 3 * MIB;
-	check_table("growth_copied.txt", &f, &usual);
+	f->growth.sampled = 1500;
+	f->growth.resident_least = true;
+	f->stack[0].unaddressed = 10 * MIB;
+	f->stack[0].variance = 1e12;
+	f->stack[1].variance = 4e10;
+	f->stack[3].variance = f->stack[4].variance = 1e12;
+	check_table("growth_errors.txt", f, &usual);
+	f->growth.copied_known = true;
+	f->stack[2].copied = 3 * MIB;
+	check_table("growth_copied.txt", f, &usual);
 	static const struct growth_not_probed not_probed[] = {
 		{.function = "operator new(unsigned long)", .reason = "it throws exceptions"},
 		{.file = "/home/\033/liballoc.so", .reason = "its file system may not answer"},
@@ -466,43 +449,43 @@ TEST(errors)
 		{.name = "jemalloc", .version = "5.3.0", .file = "/home/\033/x", .functions = 1},
 	};
 
-	f.growth.heap = (struct growth_heap){.known = true,
-					     .allocator = allocator,
-					     .allocators = ARRAY_SIZE(allocator),
-					     .sample_bytes = 512 * KIB,
-					     .calls = 500000,
-					     .samples = 90,
-					     .rate = 200000,
-					     .price_ns = 1450,
-					     .speed_least = 0.6,
-					     .speed_most = 0.8,
-					     .mean_most = 512 * KIB};
+	f->growth.heap = (struct growth_heap){.known = true,
+					      .allocator = allocator,
+					      .allocators = ARRAY_SIZE(allocator),
+					      .sample_bytes = 512 * KIB,
+					      .calls = 500000,
+					      .samples = 90,
+					      .rate = 200000,
+					      .price_ns = 1450,
+					      .speed_least = 0.6,
+					      .speed_most = 0.8,
+					      .mean_most = 512 * KIB};
 	for (int i = 0; i < STACKS; i++) {
-		f.stack[i].allocated = f.stack[i].gross * 3;
-		double held = i == 1 ? 30 * MIB : (double)f.stack[i].gross / 4;
+		f->stack[i].allocated = f->stack[i].gross * 3;
+		double held = i == 1 ? 30 * MIB : (double)f->stack[i].gross / 4;
 
-		f.stack[i].held = (struct sample_sum){.sum = held,
-						      .seen = held / 10,
-						      .variance = held * 512 * KIB,
-						      .step = 512 * KIB};
+		f->stack[i].held = (struct sample_sum){.sum = held,
+						       .seen = held / 10,
+						       .variance = held * 512 * KIB,
+						       .step = 512 * KIB};
 	}
-	check_table("growth_malloc.txt", &f, &usual);
-	f.growth.heap.at_least = true;
-	f.growth.heap.not_counted = 12;
-	f.growth.heap.not_probed = not_probed;
-	f.growth.heap.not_probeds = ARRAY_SIZE(not_probed);
-	check_rows("growth_malloc_narrow.txt", &f, 2,
+	check_table("growth_malloc.txt", f, &usual);
+	f->growth.heap.at_least = true;
+	f->growth.heap.not_counted = 12;
+	f->growth.heap.not_probed = not_probed;
+	f->growth.heap.not_probeds = ARRAY_SIZE(not_probed);
+	check_rows("growth_malloc_narrow.txt", f, 2,
 		   &(struct table_style){.header = true, .width = 80}, NULL);
-	golden_json("growth_malloc.json", render_growth_json, &f.growth);
-	golden_render("growth_malloc.pprof", render_growth_pprof, &f.growth);
-	golden_render("growth_malloc_folded.txt", render_growth_folded, &f.growth, column("held"));
-	f.growth.heap.at_least = false;
-	f.growth.heap.not_counted = f.growth.heap.not_probeds = 0;
-	f.growth.heap.sample_bytes = 1;
-	f.growth.heap.mean_most = 1;
+	golden_json("growth_malloc.json", render_growth_json, &f->growth);
+	golden_render("growth_malloc.pprof", render_growth_pprof, &f->growth);
+	golden_render("growth_malloc_folded.txt", render_growth_folded, &f->growth, column("held"));
+	f->growth.heap.at_least = false;
+	f->growth.heap.not_counted = f->growth.heap.not_probeds = 0;
+	f->growth.heap.sample_bytes = 1;
+	f->growth.heap.mean_most = 1;
 	for (int i = 0; i < STACKS; i++)
-		f.stack[i].held.variance = f.stack[i].held.step = 0;
-	check_table("growth_malloc_all.txt", &f, &usual);
+		f->stack[i].held.variance = f->stack[i].held.step = 0;
+	check_table("growth_malloc_all.txt", f, &usual);
 }
 
 #define BIG_STACKS 20000
@@ -569,89 +552,82 @@ TEST(large)
 }
 
 /* Functions of Python are rows without what the interpreter does between them; -w has it. */
-TEST(interpreter)
+FIXTURE_TEST(interpreter)
 {
 	static const uint32_t list[] = {MALLOC, RUN, LEAK, UNNAMED, RUN, HOSTILE, MAIN, START};
 	static const uint32_t string[] = {RUN, RUN, LEAK, UNNAMED, HOSTILE, MAIN, START};
 	static const uint32_t module[] = {KSWAPD, RUN, LEAK, MAIN, START};
 	static const uint32_t start[] = {MALLOC, RUN, MAIN, START};
 	static const enum frame python[] = {RUN, UNNAMED, MAIN};
-	struct fixture f;
 
-	growth_init(&f);
 	for (size_t i = 0; i < ARRAY_SIZE(python); i++)
-		f.frame[python[i]].allocator = f.frame[python[i]].interpreter = true;
-	f.frame[RUN].name = "_PyEval_EvalFrameDefault";
-	f.frame[LEAK] = (struct growth_frame){.name = "py::keep:/app/job.py"};
-	f.frame[HOSTILE] = (struct growth_frame){.name = "py::<module>:/app/job.py"};
-	f.frame[KSWAPD] = (struct growth_frame){.name = "array_new", .module = "numpy.so"};
-	set_stacks(&f, (const uint32_t *[]){list, string, module, start},
+		f->frame[python[i]].allocator = f->frame[python[i]].interpreter = true;
+	f->frame[RUN].name = "_PyEval_EvalFrameDefault";
+	f->frame[LEAK] = (struct growth_frame){.name = "py::keep:/app/job.py"};
+	f->frame[HOSTILE] = (struct growth_frame){.name = "py::<module>:/app/job.py"};
+	f->frame[KSWAPD] = (struct growth_frame){.name = "array_new", .module = "numpy.so"};
+	set_stacks(f, (const uint32_t *[]){list, string, module, start},
 		   (size_t[]){ARRAY_SIZE(list), ARRAY_SIZE(string), ARRAY_SIZE(module),
 			      ARRAY_SIZE(start)},
 		   4);
-	check_table("growth_python.txt", &f, &usual);
-	check_table("growth_python_wide.txt", &f, &wide);
+	check_table("growth_python.txt", f, &usual);
+	check_table("growth_python_wide.txt", f, &wide);
 }
 
 /* A row for each line of the place; of callers the function alone counts. */
-TEST(lines)
+FIXTURE_TEST(lines)
 {
 	enum { FIRST = UNNAMED, SECOND = HOSTILE, CALLED = KSWAPD };
 	static const uint32_t first[] = {MALLOC, FIRST, CALLED, START};
 	static const uint32_t again[] = {MALLOC, FIRST, MAIN, START};
 	static const uint32_t second[] = {MALLOC, SECOND, MAIN, START};
 	static const uint32_t none[] = {MALLOC, RUN, MAIN, START};
-	struct fixture f;
 
-	growth_init(&f);
-	f.frame[FIRST] = f.frame[SECOND] = f.frame[LEAK];
-	f.frame[CALLED] = f.frame[MAIN];
-	f.frame[FIRST].source = f.frame[SECOND].source = "/src/shop/a b;\x1b[31m\xff.c";
-	f.frame[FIRST].line = 12;
-	f.frame[SECOND].line = 4000000000;
-	f.frame[FIRST].function = f.frame[SECOND].function = LEAK;
-	f.frame[CALLED].source = "main.c";
-	f.frame[CALLED].line = 7;
-	f.frame[CALLED].function = MAIN;
-	set_stacks(&f, (const uint32_t *[]){first, second, again, none},
+	f->frame[FIRST] = f->frame[SECOND] = f->frame[LEAK];
+	f->frame[CALLED] = f->frame[MAIN];
+	f->frame[FIRST].source = f->frame[SECOND].source = "/src/shop/a b;\x1b[31m\xff.c";
+	f->frame[FIRST].line = 12;
+	f->frame[SECOND].line = 4000000000;
+	f->frame[FIRST].function = f->frame[SECOND].function = LEAK;
+	f->frame[CALLED].source = "main.c";
+	f->frame[CALLED].line = 7;
+	f->frame[CALLED].function = MAIN;
+	set_stacks(f, (const uint32_t *[]){first, second, again, none},
 		   (size_t[]){ARRAY_SIZE(first), ARRAY_SIZE(second), ARRAY_SIZE(again),
 			      ARRAY_SIZE(none)},
 		   4);
-	check_rows("growth_lines.txt", &f, SIZE_MAX, &usual, "+line");
-	check_rows("growth_lines_chosen.txt", &f, SIZE_MAX, &usual, "growth,line");
-	check_rows("growth_lines_narrow.txt", &f, SIZE_MAX,
+	check_rows("growth_lines.txt", f, SIZE_MAX, &usual, "+line");
+	check_rows("growth_lines_chosen.txt", f, SIZE_MAX, &usual, "growth,line");
+	check_rows("growth_lines_narrow.txt", f, SIZE_MAX,
 		   &(struct table_style){.header = true, .width = 64}, "+line");
-	f.growth.lines_left_out = 3;
-	check_rows("growth_lines_left_out.txt", &f, SIZE_MAX, &usual, "+line");
-	golden_json("growth_lines.json", render_growth_json, &f.growth);
-	golden_render("growth_lines_folded.txt", render_growth_folded, &f.growth, column("growth"));
-	golden_render("growth_lines.pprof", render_growth_pprof, &f.growth);
+	f->growth.lines_left_out = 3;
+	check_rows("growth_lines_left_out.txt", f, SIZE_MAX, &usual, "+line");
+	golden_json("growth_lines.json", render_growth_json, &f->growth);
+	golden_render("growth_lines_folded.txt", render_growth_folded, &f->growth,
+		      column("growth"));
+	golden_render("growth_lines.pprof", render_growth_pprof, &f->growth);
 }
 
 /* What to do where an interpreter's functions have no names. */
-TEST(no_names)
+FIXTURE_TEST(no_names)
 {
 	static const uint32_t stack[] = {MALLOC, RUN, MAIN, START};
-	struct fixture f;
 
-	growth_init(&f);
-	set_stacks(&f, (const uint32_t *[]){stack}, (size_t[]){ARRAY_SIZE(stack)}, 1);
-	f.growth.unnamed_python = f.growth.unnamed_node = true;
-	f.growth.unnamed_java = f.growth.unnamed_dotnet = true;
-	check_table("growth_no_names.txt", &f, &usual);
+	set_stacks(f, (const uint32_t *[]){stack}, (size_t[]){ARRAY_SIZE(stack)}, 1);
+	f->growth.unnamed_python = f->growth.unnamed_node = true;
+	f->growth.unnamed_java = f->growth.unnamed_dotnet = true;
+	check_table("growth_no_names.txt", f, &usual);
 }
 
 /* The page has the document, and no name of a process can end its script. */
-TEST(page)
+FIXTURE_TEST(page)
 {
 	cleanup(strbuf_done) struct strbuf out = {};
-	struct fixture f;
 	const char *text, *data;
 
-	growth_init(&f);
-	f.frame[LEAK].name = "a</script><script>alert(1)";
-	f.target[0].name = "<i>&\x1b";
-	render_growth_html(&out, &f.growth);
+	f->frame[LEAK].name = "a</script><script>alert(1)";
+	f->target[0].name = "<i>&\x1b";
+	render_growth_html(&out, &f->growth);
 	text = strbuf_str(&out);
 	data = strstr(text, "<script type=\"application/json\" id=\"data\">");
 	assert_non_null(data);

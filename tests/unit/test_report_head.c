@@ -56,7 +56,7 @@ static void assert_limits(const struct sample *s, const char *want)
 	assert_limits_of(s, NULL, want);
 }
 
-TEST(limits)
+SAMPLE_TEST(limits, sample_ordinary)
 {
 	struct memcg memcg[] = {
 		{.path = "/a",
@@ -78,27 +78,25 @@ TEST(limits)
 		 .current = 3 * MIB,
 		 .limit = 4 * MIB},
 	};
-	struct sample s;
 
-	sample_ordinary(&s);
-	sample_parts(&s);
-	assert_limits(&s, "");
-	s.snapshot.system.oom_kills = (struct oom_kills){true, 0};
-	assert_limits(&s, "");
-	s.snapshot.system.oom_kills.count = 1;
-	assert_limits(&s, "OOM kills since boot: 1\n");
-	s.snapshot.memcg = memcg;
-	s.snapshot.memcg_count = ARRAY_SIZE(memcg);
-	assert_limits(&s, "Fullest cgroup: 75 % of 4.00M in /d  OOM kills since boot: 1\n");
-	s.snapshot.memcg_count--;
-	s.snapshot.system.oom_kills.count = 2;
-	assert_limits(&s, "Fullest cgroup: 12 % of 8.00M in /a  OOM kills since boot: 2\n");
+	sample_parts(s);
+	assert_limits(s, "");
+	s->snapshot.system.oom_kills = (struct oom_kills){true, 0};
+	assert_limits(s, "");
+	s->snapshot.system.oom_kills.count = 1;
+	assert_limits(s, "OOM kills since boot: 1\n");
+	s->snapshot.memcg = memcg;
+	s->snapshot.memcg_count = ARRAY_SIZE(memcg);
+	assert_limits(s, "Fullest cgroup: 75 % of 4.00M in /d  OOM kills since boot: 1\n");
+	s->snapshot.memcg_count--;
+	s->snapshot.system.oom_kills.count = 2;
+	assert_limits(s, "Fullest cgroup: 12 % of 8.00M in /a  OOM kills since boot: 2\n");
 	assert_limits_of(
-		&s, &(uint64_t){0},
+		s, &(uint64_t){0},
 		"Fullest cgroup: 12 % of 8.00M in /a  OOM kills since boot: 2, today: 0\n");
-	s.snapshot.system.oom_kills.count = 0;
-	assert_limits_of(&s, &(uint64_t){3}, "Fullest cgroup: 12 % of 8.00M in /a\n");
-	assert_limits(&s, "Fullest cgroup: 12 % of 8.00M in /a\n");
+	s->snapshot.system.oom_kills.count = 0;
+	assert_limits_of(s, &(uint64_t){3}, "Fullest cgroup: 12 % of 8.00M in /a\n");
+	assert_limits(s, "Fullest cgroup: 12 % of 8.00M in /a\n");
 }
 
 /* "name bytes, name bytes" */
@@ -118,45 +116,41 @@ static void assert_holders(const struct sample *s, enum overview_part part, cons
 }
 
 /* A zram device may be a disk: of /tmp, or of logs. */
-TEST(zram)
+SAMPLE_TEST(zram, sample_ordinary)
 {
-	struct sample s;
-	struct system_info *system = &s.snapshot.system;
+	struct system_info *system = &s->snapshot.system;
 
-	sample_ordinary(&s);
-	sample_parts(&s);
+	sample_parts(s);
 	system->meminfo.have &= ~(1u << MEMINFO_ZSWAP_STORED);
-	assert_holders(&s, OVERVIEW_COMPRESSED, "holds 300");
+	assert_holders(s, OVERVIEW_COMPRESSED, "holds 300");
 	system->swaps_known = true;
 	system->swap_count = 0;
-	assert_holders(&s, OVERVIEW_COMPRESSED, "holds files of 300");
+	assert_holders(s, OVERVIEW_COMPRESSED, "holds files of 300");
 	system->swap_count = 1;
 	strcpy(system->swap[0].name, "/dev/zram0");
-	assert_holders(&s, OVERVIEW_COMPRESSED, "holds swap of 300");
+	assert_holders(s, OVERVIEW_COMPRESSED, "holds swap of 300");
 	system->zram_count = 2;
 	system->zram[1] = (struct zram_device){"zram1", {.stored = 400 * MIB, .used = MIB}};
-	assert_holders(&s, OVERVIEW_COMPRESSED, "holds files of 400, holds swap of 300");
+	assert_holders(s, OVERVIEW_COMPRESSED, "holds files of 400, holds swap of 300");
 }
 
 /* A holder of more than the part is no part of it. */
-TEST(holders)
+SAMPLE_TEST(holders, sample_ordinary)
 {
-	struct sample s;
-	struct meminfo *m = &s.snapshot.system.meminfo;
+	struct meminfo *m = &s->snapshot.system.meminfo;
 	struct head head;
 
-	sample_ordinary(&s);
-	sample_parts(&s);
-	head_begin(&head, &s.snapshot, NULL, &(struct table_style){});
+	sample_parts(s);
+	head_begin(&head, &s->snapshot, NULL, &(struct table_style){});
 	sample_meminfo(m, MEMINFO_DIRTY, head.overview.bytes[OVERVIEW_CACHE]);
-	assert_holders(&s, OVERVIEW_CACHE, "dirty 1923");
+	assert_holders(s, OVERVIEW_CACHE, "dirty 1923");
 	m->value[MEMINFO_DIRTY]++;
-	assert_holders(&s, OVERVIEW_CACHE, "");
+	assert_holders(s, OVERVIEW_CACHE, "");
 	/* The kernel counts huge pages that are mapped in part as a whole. */
-	s.snapshot.system.partly_mapped = (struct partly_mapped){true, 4 * MIB};
-	assert_holders(&s, OVERVIEW_OTHER, "rest of huge pages, up to 4");
-	s.snapshot.system.partly_mapped.bytes = GIB;
-	assert_holders(&s, OVERVIEW_OTHER, "rest of huge pages, up to 635");
+	s->snapshot.system.partly_mapped = (struct partly_mapped){true, 4 * MIB};
+	assert_holders(s, OVERVIEW_OTHER, "rest of huge pages, up to 4");
+	s->snapshot.system.partly_mapped.bytes = GIB;
+	assert_holders(s, OVERVIEW_OTHER, "rest of huge pages, up to 635");
 }
 
 static void assert_swap(const struct sample *s, const struct swap_rates *rates, const char *want)
@@ -172,25 +166,23 @@ static void assert_swap(const struct sample *s, const struct swap_rates *rates, 
 	assert_string_equal(strbuf_str(&out), want);
 }
 
-TEST(swap)
+SAMPLE_TEST(swap, sample_ordinary)
 {
 	const struct swap_rates rates = {1536, 2 * MIB};
-	struct sample s;
 
-	sample_ordinary(&s);
 	assert_swap(
-		&s, &rates,
+		s, &rates,
 		"Swap 2.00G: used 1.00G = processes 1021M + tmpfs 2.00M + other 1.00M, in 1.50K/s, "
 		"out 2.00M/s\n");
-	s.snapshot.system.files.shmem_known = false;
-	assert_swap(&s, NULL, "Swap 2.00G: used 1.00G = processes 1021M + other 3.00M\n");
-	s.snapshot.balance.swap_unattributed_known = false;
-	assert_swap(&s, NULL, "Swap 2.00G: used 1.00G\n");
-	sample_meminfo(&s.snapshot.system.meminfo, MEMINFO_SWAP_TOTAL, 0);
-	sample_meminfo(&s.snapshot.system.meminfo, MEMINFO_SWAP_FREE, 0);
-	assert_swap(&s, &rates, "Swap none\n");
-	s.snapshot.system.meminfo.have = 0;
-	assert_swap(&s, NULL, "Swap -\n");
+	s->snapshot.system.files.shmem_known = false;
+	assert_swap(s, NULL, "Swap 2.00G: used 1.00G = processes 1021M + other 3.00M\n");
+	s->snapshot.balance.swap_unattributed_known = false;
+	assert_swap(s, NULL, "Swap 2.00G: used 1.00G\n");
+	sample_meminfo(&s->snapshot.system.meminfo, MEMINFO_SWAP_TOTAL, 0);
+	sample_meminfo(&s->snapshot.system.meminfo, MEMINFO_SWAP_FREE, 0);
+	assert_swap(s, &rates, "Swap none\n");
+	s->snapshot.system.meminfo.have = 0;
+	assert_swap(s, NULL, "Swap -\n");
 }
 
 static void assert_next_of(const struct sample *s, bool recorded, unsigned width, const char *self,
@@ -222,55 +214,52 @@ static void set(struct sample *s, enum meminfo_counter f, uint64_t bytes)
 	sample_meminfo(&s->snapshot.system.meminfo, f, bytes);
 }
 
-TEST(next)
+SAMPLE_TEST(next, sample_ordinary)
 {
-	struct sample s;
-
-	sample_ordinary(&s);
-	s.snapshot.system = (struct system_info){};
-	assert_next(&s, NULL, "");
-	set(&s, MEMINFO_TOTAL, 16 * GIB);
-	set(&s, MEMINFO_FREE, 8 * GIB);
-	set(&s, MEMINFO_AVAILABLE, 12 * GIB);
-	set(&s, MEMINFO_ANON, 4 * GIB);
-	set(&s, MEMINFO_CACHED, 4 * GIB);
-	set(&s, MEMINFO_SLAB_UNRECLAIMABLE, 1 * MIB);
-	set(&s, MEMINFO_SWAP_TOTAL, 4 * GIB);
-	set(&s, MEMINFO_SWAP_FREE, 4 * GIB);
-	assert_next(&s, NULL, "");
-	set(&s, MEMINFO_SHMEM, 3 * GIB);
-	assert_next(&s, NULL, "next: zmem-bpf files\n");
-	s.snapshot.system.oom_kills = (struct oom_kills){true, 1};
-	assert_next(&s, NULL, "next: zmem-bpf incidents   zmem-bpf files\n");
+	s->snapshot.system = (struct system_info){};
+	assert_next(s, NULL, "");
+	set(s, MEMINFO_TOTAL, 16 * GIB);
+	set(s, MEMINFO_FREE, 8 * GIB);
+	set(s, MEMINFO_AVAILABLE, 12 * GIB);
+	set(s, MEMINFO_ANON, 4 * GIB);
+	set(s, MEMINFO_CACHED, 4 * GIB);
+	set(s, MEMINFO_SLAB_UNRECLAIMABLE, 1 * MIB);
+	set(s, MEMINFO_SWAP_TOTAL, 4 * GIB);
+	set(s, MEMINFO_SWAP_FREE, 4 * GIB);
+	assert_next(s, NULL, "");
+	set(s, MEMINFO_SHMEM, 3 * GIB);
+	assert_next(s, NULL, "next: zmem-bpf files\n");
+	s->snapshot.system.oom_kills = (struct oom_kills){true, 1};
+	assert_next(s, NULL, "next: zmem-bpf incidents   zmem-bpf files\n");
 	/* Nothing is known of kills that were not recorded. */
-	assert_next_of(&s, false, 0, NULL, "next: zmem-bpf files\n");
-	s.snapshot.system.oom_kills.count = 0;
-	set(&s, MEMINFO_SWAP_FREE, 1 * GIB);
-	set(&s, MEMINFO_FREE, 5 * GIB);
-	set(&s, MEMINFO_AVAILABLE, 1 * GIB / 2);
-	assert_next(&s, NULL,
+	assert_next_of(s, false, 0, NULL, "next: zmem-bpf files\n");
+	s->snapshot.system.oom_kills.count = 0;
+	set(s, MEMINFO_SWAP_FREE, 1 * GIB);
+	set(s, MEMINFO_FREE, 5 * GIB);
+	set(s, MEMINFO_AVAILABLE, 1 * GIB / 2);
+	assert_next(s, NULL,
 		    "next: zmem-bpf -s swap_pss   zmem-bpf files   zmem-bpf system   "
 		    "zmem-bpf watch --grow\n");
 	/* Not the command that runs, and no more than four. */
-	s.snapshot.system.oom_kills = (struct oom_kills){true, 1};
-	assert_next(&s, "zmem-bpf files",
+	s->snapshot.system.oom_kills = (struct oom_kills){true, 1};
+	assert_next(s, "zmem-bpf files",
 		    "next: zmem-bpf -s swap_pss   zmem-bpf incidents   zmem-bpf system   "
 		    "zmem-bpf watch --grow\n");
-	assert_next(&s, NULL,
+	assert_next(s, NULL,
 		    "next: zmem-bpf -s swap_pss   zmem-bpf incidents   zmem-bpf files   "
 		    "zmem-bpf system\n");
-	s.snapshot.system.pressure = (struct memory_pressure){.known = true, .full_avg10 = 99};
-	assert_next(&s, NULL,
+	s->snapshot.system.pressure = (struct memory_pressure){.known = true, .full_avg10 = 99};
+	assert_next(s, NULL,
 		    "next: zmem-bpf -s swap_pss   zmem-bpf incidents   zmem-bpf files   "
 		    "zmem-bpf system\n");
-	s.snapshot.system.pressure.full_avg10 = 100;
-	assert_next(&s, NULL,
+	s->snapshot.system.pressure.full_avg10 = 100;
+	assert_next(s, NULL,
 		    "next: zmem-bpf top -s swap_pss   zmem-bpf incidents   zmem-bpf files   "
 		    "zmem-bpf system\n");
-	s.snapshot.system.pressure.known = false;
+	s->snapshot.system.pressure.known = false;
 	/* As many as fit, the first in any case. */
-	assert_next_within(&s, 64, NULL,
+	assert_next_within(s, 64, NULL,
 			   "next: zmem-bpf -s swap_pss   zmem-bpf incidents   zmem-bpf files\n");
-	assert_next_within(&s, 63, NULL, "next: zmem-bpf -s swap_pss   zmem-bpf incidents\n");
-	assert_next_within(&s, 10, NULL, "next: zmem-bpf -s swap_pss\n");
+	assert_next_within(s, 63, NULL, "next: zmem-bpf -s swap_pss   zmem-bpf incidents\n");
+	assert_next_within(s, 10, NULL, "next: zmem-bpf -s swap_pss\n");
 }

@@ -97,24 +97,6 @@ SAMPLE_TEST(hostile, sample_hostile)
 	arena_done(&s->snapshot.arena);
 }
 
-/* The lines of the rows that are not shown. */
-SAMPLE_TEST(others, sample_ordinary)
-{
-	cleanup(strbuf_done) struct strbuf out = {0}, others = {0};
-	cleanup(sums_done) struct sums groups = {};
-
-	group(s, "user", 1, &groups);
-	for (const char *at = text_of(s, &out, 0); *at;) {
-		size_t len = strcspn(at, "\n") + 1;
-
-		if (memmem(at, len, "{group=\"other\"", 14))
-			strbuf_put(&others, at, len);
-		at += len;
-	}
-	golden_check("metrics_others.txt", &others);
-	arena_done(&s->snapshot.arena);
-}
-
 /*
  * Units have memory-cgroup counters, processes without a unit have none, and one unit has no limit.
  * All other values are covered by tests/metrics/test_dashboard.py.
@@ -138,7 +120,7 @@ SAMPLE_TEST(memcg, sample_ordinary)
 		if (i)
 			process_set(p, COUNTER_MEM_LIMIT, (i + 1) * 200 * MIB);
 		for (int c = COUNTER_MEM_HIGH; c < COUNTER_COUNT; c++)
-			process_set(p, c, counter_table[c].is_percent ? 123 + i : (i + c) * MIB);
+			process_set(p, c, counter_table[c].unit == UNIT_PERCENT ? 123 + i : (i + c) * MIB);
 		process_set(p, COUNTER_MEM_LEFT, (i + 1) * MIB);
 		process_set(p, COUNTER_FREED, (i + 1) * 9 * MIB);
 		process_set(p, COUNTER_HUGETLB_PSS, (i + 1) * 2 * MIB);
@@ -268,23 +250,6 @@ TEST(containers)
 		strbuf_printf(&line, "zmem_group_processes{%s} 1", group[i].labels);
 		assert_line(text_of(&s, &out, 0), strbuf_str(&line));
 	}
-}
-
-SAMPLE_TEST(users, sample_init)
-{
-	cleanup(strbuf_done) struct strbuf out = {0};
-	const struct table_style numeric = {.numeric = true};
-
-	sample_add(s, 1, 0, "root", "x");
-	sample_add(s, 2, 4711, NULL, "x");
-	s->result.group = process_field("user");
-	sample_finish(s, 2);
-	text_of(s, &out, 1);
-	assert_line(strbuf_str(&out), "zmem_group_processes{group=\"root\"} 1");
-	assert_line(strbuf_str(&out), "zmem_group_processes{group=\"4711\"} 1");
-	strbuf_clear(&out);
-	render_prometheus(&out, &s->result, &numeric);
-	assert_line(strbuf_str(&out), "zmem_group_processes{group=\"0\"} 1");
 }
 
 /* A command line never becomes a label, even if the command-line check is bypassed. */

@@ -106,21 +106,3 @@ TEST(ndjson_bound)
 		assert_short_lines(strbuf_str(&out));
 	}
 }
-
-/* Where a line has room, texts have the same limits as in JSON. */
-SAMPLE_TEST(ndjson_usual, sample_init)
-{
-	cleanup(strbuf_done) struct strbuf out = {0}, text = {0};
-	struct process *p;
-
-	strbuf_fill(&text, 'a', 1024);
-	p = sample_add(s, 1, 0, "root", "x");
-	sample_counters(p, 8 * KIB, 0);
-	p->cmdline = strbuf_str(&text);
-	p->cgroup = p->cmdline + 512;
-	sample_finish(s, 1);
-	render_ndjson(&out, &s->result);
-	assert_non_null(strstr(strbuf_str(&out), p->cmdline));
-	assert_non_null(strstr(strbuf_str(&out), "a\",\"cmdline_truncated\":false"));
-	assert_non_null(strstr(strbuf_str(&out), "\"zram\":[{\"name\":\"zram0\""));
-}

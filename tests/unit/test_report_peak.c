@@ -72,69 +72,63 @@ static void peak_init(struct fixture *f)
 	};
 }
 
+FIXTURE(peak_init, no_end)
+
 static void check_table(const char *name, const struct fixture *f, size_t rows,
 			const struct table_style *style)
 {
 	golden_render(name, render_peak_table, &f->peak, rows, style);
 }
 
-TEST(table)
+FIXTURE_TEST(table)
 {
-	struct fixture f;
-
-	peak_init(&f);
-	check_table("peak.txt", &f, 10, &usual);
-	check_table("peak_rows.txt", &f, 2, &exact);
+	check_table("peak.txt", f, 10, &usual);
+	check_table("peak_rows.txt", f, 2, &exact);
 }
 
 /* What is not known, and what is not in the sum, is said. */
-TEST(doubts)
+FIXTURE_TEST(doubts)
 {
-	struct fixture f;
-
-	peak_init(&f);
-	f.peak.pss_known = false;
-	f.peak.pss_reason = "it ended before PSS could be read";
-	f.peak.pss_offset_us = 0;
-	f.peak.error = 4 * MIB;
-	f.peak.no_room = 3;
-	f.peak.lost = 2;
-	f.peak.still = 1;
-	f.peak.exit_code = 143;
-	f.peak.signal = 15;
+	f->peak.pss_known = false;
+	f->peak.pss_reason = "it ended before PSS could be read";
+	f->peak.pss_offset_us = 0;
+	f->peak.error = 4 * MIB;
+	f->peak.no_room = 3;
+	f->peak.lost = 2;
+	f->peak.still = 1;
+	f->peak.exit_code = 143;
+	f->peak.signal = 15;
 	for (int i = 0; i < PROCESSES; i++) {
-		f.process[i].at.swap = 0;
-		f.process[i].pss_known = false;
+		f->process[i].at.swap = 0;
+		f->process[i].pss_known = false;
 	}
-	f.peak.at.swap = 0;
-	check_table("peak_doubts.txt", &f, 10, &usual);
-	golden_json("peak_doubts.json", render_peak_json, &f.peak);
+	f->peak.at.swap = 0;
+	check_table("peak_doubts.txt", f, 10, &usual);
+	golden_json("peak_doubts.json", render_peak_json, &f->peak);
 	/* Samples, of processes that ran. */
-	f.peak.method = PEAK_SAMPLE;
-	f.peak.interval_us = 85000;
-	f.peak.error_known = false;
-	f.peak.error = f.peak.no_room = f.peak.lost = f.peak.still = 0;
-	f.peak.command = NULL;
-	f.peak.exit_code = -1;
-	f.peak.signal = 0;
-	f.peak.processes = 0;
-	check_table("peak_sampled.txt", &f, 10, &usual);
-	golden_json("peak_sampled.json", render_peak_json, &f.peak);
+	f->peak.method = PEAK_SAMPLE;
+	f->peak.interval_us = 85000;
+	f->peak.error_known = false;
+	f->peak.error = f->peak.no_room = f->peak.lost = f->peak.still = 0;
+	f->peak.command = NULL;
+	f->peak.exit_code = -1;
+	f->peak.signal = 0;
+	f->peak.processes = 0;
+	check_table("peak_sampled.txt", f, 10, &usual);
+	golden_json("peak_sampled.json", render_peak_json, &f->peak);
 	/* No sample met it. */
-	f.peak.unseen = true;
-	check_table("peak_unseen.txt", &f, 10, &usual);
-	golden_json("peak_unseen.json", render_peak_json, &f.peak);
+	f->peak.unseen = true;
+	check_table("peak_unseen.txt", f, 10, &usual);
+	golden_json("peak_unseen.json", render_peak_json, &f->peak);
 }
 
-TEST(documents)
+FIXTURE_TEST(documents)
 {
-	struct fixture f;
 	cleanup(strbuf_done) struct strbuf out = {};
 
-	peak_init(&f);
-	golden_json("peak.json", render_peak_json, &f.peak);
+	golden_json("peak.json", render_peak_json, &f->peak);
 	/* Names of others are text in the page, and no markup. */
-	render_peak_html(&out, &f.peak);
+	render_peak_html(&out, &f->peak);
 	assert_int_equal(strbuf_error(&out), 0);
 	assert_null(strstr(strbuf_str(&out), "31m</script>"));
 	assert_non_null(strstr(strbuf_str(&out), "&lt;/script&gt;"));

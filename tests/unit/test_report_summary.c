@@ -105,7 +105,7 @@ SAMPLE_TEST(not_seen, sample_ordinary)
 	s->snapshot.recorded = false;
 	for (int i = 0; i < NOT_SEEN_PIDS; i++)
 		s->snapshot.collection.not_seen_pid[i] = 10 + i;
-	check_says(s, " does not see: pids 10, 11, 12, 13, 14, … (--source proc shows them)\n",
+	check_says(s, " does not see: pids 10, 11, 12, 13, 14, 7 more (--source proc shows them)\n",
 		   true);
 	s->snapshot.collection.not_seen = NOT_SEEN_PIDS;
 	check_says(s, " does not see: pids 10, 11, 12, 13, 14 (--source proc shows them)\n", true);
@@ -132,21 +132,6 @@ SAMPLE_TEST(all_checked, sample_ordinary)
 	c->gone = 4;
 	check_says(s, "47 agree, 5 ended, 6 not checked (2 denied, 3 not read, zmem-bpf itself)\n",
 		   true);
-}
-
-SAMPLE_TEST(known, sample_ordinary)
-{
-	check_says(s, "PSS of 3 of 4 processes is known: 1.02 GiB of 16.0 GiB RAM; 1 denied\n",
-		   true);
-	s->result.totals.have &= ~COUNTER_BIT(COUNTER_PSS);
-	s->result.totals.pss_missing = 4;
-	check_says(s, "PSS of 0 of 4 processes is known; 1 denied, 3 not read\n", true);
-	s->snapshot.collection.denied = 0;
-	s->result.pss = PSS_FROM_NOTHING;
-	check_says(s, "4 processes\nPSS not read", true);
-	s->result.totals.pss_missing = 0;
-	s->result.totals.have |= COUNTER_BIT(COUNTER_PSS);
-	check_says(s, "4 processes hold 1.02 GiB of 16.0 GiB RAM\n", true);
 }
 
 SAMPLE_TEST(selection, sample_ordinary)
@@ -256,18 +241,6 @@ TEST(counters_alone)
 		render_table(&out, &s.result, &style);
 		assert_string_equal(strbuf_str(&out), is[i].want);
 	}
-}
-
-/* Folded at blanks, never in a word. */
-SAMPLE_TEST(folded, sample_ordinary)
-{
-	cleanup(strbuf_done) struct strbuf out = {0};
-
-	in_use(s, 120 * MIB, 40 * MIB);
-	summary_print(&out, &s->result, &(struct table_style){.width = 30});
-	assert_non_null(strstr(
-		strbuf_str(&out),
-		"\nswap in use 120 MiB = 80.0 MiB\nof processes + 40.0 MiB of\nshmem, tmpfs and swap cache\n"));
 }
 
 /* Later lines begin below the first one, and a word that is too wide is not broken. */

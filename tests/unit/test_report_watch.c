@@ -3,7 +3,6 @@
 #include "golden.h"
 #include "sample.h"
 
-#include "query/delta.h"
 #include "report/report.h"
 #include "query/delta_tracker.h"
 #include "report/report.h"

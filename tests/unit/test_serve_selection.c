@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Rows, groups and history of snapshots; memory stays bounded however long serve runs. */
 #include "golden.h"
+#include "heap.h"
 #include "metrics_text.h"
 #include "sample.h"
-
-#include <malloc.h>
 
 #include "serve/history_ring.h"
 #include "serve/selection.h"
@@ -115,14 +114,6 @@ TEST(stays)
 	group_tracker_done(&t);
 }
 
-/* Heap bytes in use; useless with a sanitizer: its heap keeps freed memory. */
-static size_t heap(void)
-{
-	struct mallinfo2 info = mallinfo2();
-
-	return info.uordblks + info.hblkhd;
-}
-
 #define ROUNDS 1000
 #define EACH   1000
 
@@ -162,9 +153,9 @@ TEST(a_million_names)
 		selection_done(&v);
 		snapshot_done(&snapshot);
 		if (round == 10)
-			before = heap();
+			before = heap_in_use();
 	}
-	assert_true(heap() <= before + 4096);
+	assert_true(heap_in_use() <= before + 4096);
 	assert_int_equal(t.groups.count, 400);
 	assert_int_equal(h->count, HISTORY_POINTS);
 	group_tracker_done(&t);
@@ -424,9 +415,9 @@ TEST(kills_of_many_groups)
 		assert_true(r.row_count <= 10);
 		assert_int_equal(sum_of_kills(&r), i);
 		if (i == 20)
-			before = heap();
+			before = heap_in_use();
 	}
-	assert_true(heap() <= before + 4096);
+	assert_true(heap_in_use() <= before + 4096);
 	assert_kills(&l, 2, "often", 333);
 }
 

@@ -3,33 +3,21 @@
  * The seccomp filter: a child of the test tries every system call. Each call is of one of three
  * classes: needed, allowed only with other arguments, or (by its number) all others.
  */
-#include <errno.h>
-#include <fcntl.h>
+#include "unit.h"
+
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/array.h"
-#include "base/cleanup.h"
+#include "privilege/privilege.h"
 #include "serve/sandbox.h"
 #include "system_calls.h"
-#include "privilege/privilege.h"
 
 #define NUMBER_MAX 1023
 #define FD_LISTENS 40
@@ -204,48 +192,41 @@ static void assert_nothing_said(void (*try)(int out))
 	assert_string_equal(said, "");
 }
 
-static bool no_filter(void)
-{
-	return SANITIZED || !kernel_filters();
-}
-
-static void test_refused(void **state)
+static int need_filter(void **state)
 {
 	(void)state;
-	if (no_filter())
+	if (SANITIZED || !kernel_filters())
 		skip();
+	return 0;
+}
+
+#define FILTER_TEST(name) TEST_WITH(name, need_filter, NULL)
+
+FILTER_TEST(refused)
+{
 	assert_nothing_said(try_refused);
 }
 
-static void test_needed(void **state)
+FILTER_TEST(needed)
 {
-	(void)state;
-	if (no_filter())
-		skip();
 	assert_nothing_said(try_needed);
 }
 
-static void test_all_others(void **state)
+FILTER_TEST(all_others)
 {
 	char said[8192];
 
-	(void)state;
-	if (no_filter())
-		skip();
 	filtered(try_all_others, said, sizeof(said));
 	assert_string_equal(said, "all were tried");
 }
 
-static void test_fast_open(void **state)
+FILTER_TEST(fast_open)
 {
 	struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
 	socklen_t size = sizeof(to);
 	cleanup_close int target = socket(AF_INET, SOCK_STREAM, 0);
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-	(void)state;
-	if (no_filter())
-		skip();
 	assert_int_equal(bind(target, (const struct sockaddr *)&to, size) | listen(target, 9), 0);
 	assert_int_equal(bind(fd, (const struct sockaddr *)&to, size) | listen(fd, 9), 0);
 	assert_int_equal(getsockname(target, (struct sockaddr *)&to, &size), 0);
@@ -330,11 +311,8 @@ static void say_foreign(int out)
 }
 
 /* Another architecture has other numbers for the same calls. */
-static void test_foreign(void **state)
+FILTER_TEST(foreign)
 {
-	(void)state;
-	if (no_filter())
-		skip();
 	assert_nothing_said(say_foreign);
 	assert_int_equal(ends_how(foreign_x32, false), 0);
 	assert_int_equal(WTERMSIG(ends_how(foreign_x32, true)), SIGSYS);
@@ -346,9 +324,8 @@ static void test_foreign(void **state)
 }
 
 /* Without the filter no call may be refused, or the test could not fail. */
-static void test_refused_outside(void **state)
+TEST(refused_outside)
 {
-	(void)state;
 	if (prctl(PR_GET_SECCOMP) > 0) {
 		print_message("the test itself runs with a filter\n");
 		skip();
@@ -365,15 +342,4 @@ static void test_refused_outside(void **state)
 		if (status)
 			fail_msg("%s (%zu) is refused without the filter, too", refused[i].name, i);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused),	   cmocka_unit_test(test_needed),
-		cmocka_unit_test(test_all_others), cmocka_unit_test(test_fast_open),
-		cmocka_unit_test(test_foreign),	   cmocka_unit_test(test_refused_outside),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,20 +92,6 @@ TEST(twice)
 	check_twin("CST5CDT,M3.2.0/0,M11.1.0/1", "2025-11-02", END, 1762056000000, 0);
 }
 
-static void check_text(const char *zone, int64_t ms, const char *expected)
-{
-	setenv("TZ", zone, 1);
-	tzset();
-	assert_string_equal(moment_text(ms).text, expected);
-}
-
-TEST(texts)
-{
-	check_text("UTC", END, "2025-11-22 03:14:15Z");
-	check_text("EST5EDT", END, "2025-11-21 22:14:15-05:00");
-	check_text("UTC", INT64_MAX, "");
-}
-
 TEST(refused)
 {
 	static const char *const bad[] = {"",

@@ -224,21 +224,6 @@ TEST(powers)
 	}
 }
 
-TEST(kinds)
-{
-	cleanup(snapshot_done) struct snapshot s = {0};
-	struct zmem_record r = sample();
-
-	r.kind = ZMEM_KTHREAD;
-	r.size = ZMEM_RECORD_SHORT;
-	assert_int_equal(decode_one(&s, &r)->pss_status, PSS_KERNEL_THREAD);
-	assert_int_equal(s.process[0].have, 0);
-	assert_string_equal(s.process[0].name, "a comm");
-	r.kind = ZMEM_ZOMBIE;
-	assert_int_equal(decode_one(&s, &r)->kind, PROCESS_ZOMBIE);
-	assert_int_equal(s.process[1].counters_source, FROM_BPF);
-}
-
 TEST(names)
 {
 	cleanup(snapshot_done) struct snapshot s = {0};

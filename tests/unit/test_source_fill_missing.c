@@ -90,20 +90,6 @@ FIXTURE_TEST(all_counters)
 	assert_int_equal(p->counters_source, FROM_PROC);
 }
 
-FIXTURE_TEST(only_missing_counters)
-{
-	const counter_mask missing = COUNTER_BIT(COUNTER_SWAP) | COUNTER_BIT(COUNTER_PGTABLES);
-	struct process *p = f->snapshot.process;
-
-	set_all_but(p, missing);
-	fill_missing(&f->tree.proc, &f->snapshot);
-	assert_int_equal(p->value[COUNTER_SWAP], 50 * 1024);
-	assert_int_equal(p->value[COUNTER_PGTABLES], 40 * 1024);
-	assert_int_equal(p->value[COUNTER_RSS_ANON], 7);
-	assert_int_equal(p->value[COUNTER_VSIZE], 7);
-	assert_int_equal(p->counters_source, FROM_BPF);
-}
-
 /* A counter that this kernel's status lacks is looked for once. */
 FIXTURE_TEST(counter_absent_in_status)
 {

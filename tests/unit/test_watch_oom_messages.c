@@ -83,20 +83,6 @@ static void assert_none(struct fixture *f)
 	assert_int_equal(f->kill.pid, 0);
 }
 
-FIXTURE_TEST(kills)
-{
-	assert_none(f);
-	add_process(f, 1, ZMEM_OOM_VICTIM, 10);
-	add_process(f, 1, ZMEM_OOM_PROCESS, 11);
-	add_end(f, 1, 10);
-	add_process(f, 2, ZMEM_OOM_VICTIM, 20);
-	add_end(f, 2, 20);
-	assert_kill(f, 10, 2, 0);
-	assert_kill(f, 20, 1, 0);
-	assert_none(f);
-	assert_int_equal(f->messages.bytes.len, 0);
-}
-
 /* The messages of a kill come one by one, and each is looked at as soon as it is there. */
 FIXTURE_TEST(incomplete)
 {
@@ -111,20 +97,6 @@ FIXTURE_TEST(incomplete)
 		add_end(f, kill, pid);
 		assert_kill(f, pid, 2, 0);
 	}
-	assert_none(f);
-}
-
-/* The second of two is incomplete. */
-FIXTURE_TEST(incomplete_behind)
-{
-	add_process(f, 1, ZMEM_OOM_VICTIM, 10);
-	add_end(f, 1, 10);
-	add_process(f, 2, ZMEM_OOM_VICTIM, 20);
-	assert_kill(f, 10, 1, 0);
-	assert_none(f);
-	add_process(f, 2, ZMEM_OOM_PROCESS, 21);
-	add_end(f, 2, 20);
-	assert_kill(f, 20, 2, 0);
 	assert_none(f);
 }
 
