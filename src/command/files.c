@@ -112,10 +112,7 @@ static size_t rows_shown(const struct files_command *c)
 	return fit && c->o->format == FORMAT_TABLE ? fit : SIZE_MAX;
 }
 
-/*
- * Names of files are private: with capabilities of the file alone, whoever runs the program has no
- * right to them.
- */
+/* With capabilities of the file alone, the user has no right to names of files. */
 static int check_rights(void)
 {
 	if (getauxval(AT_SECURE))
