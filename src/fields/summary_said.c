@@ -10,8 +10,7 @@
 #include "fields/result_fields.h"
 #include "model/ram.h"
 
-
-#define ROW			     const struct reason_count *r = row
+#define ROW const struct reason_count *r = row
 SAID(why, TEXT, value_text(r->why));
 SAID(count, AMOUNT, value_unsigned(true, r->count));
 static FIELDS(reasons, &field_count, &field_why);

@@ -20,7 +20,7 @@ FLAG(ended, r->ended);
 
 /* Of its cgroup, which a process has no counters of. */
 SAID(cgroup, OBJECT, value_row(&r->charged), .fields = &process_fields);
-FLAG(is_charged, c->have & (COUNTER_BIT(COUNTER_MEM_CURRENT) | COUNTER_BIT(COUNTER_MEM_LIMIT)));
+FLAG(is_charged, c->have &(COUNTER_BIT(COUNTER_MEM_CURRENT) | COUNTER_BIT(COUNTER_MEM_LIMIT)));
 FLAG(above, c->memcg_above);
 FLAG(shows_cmdline, r->shows_cmdline);
 SAID(no_charge, TEXT, value_text(snapshot_is_kill(of) ? NO_CHARGE_AT_KILL : NULL));
@@ -36,8 +36,8 @@ static FIELDS(detail, &field_p, &field_name, &field_group, &field_below, &field_
 SENTENCES(detail_title, &detail, NULL,
 	  "[{p.pid} ]{name}[  {p.procs} process{es} of one {group}][  with {below+} below it]"
 	  "[{?ended}  has ended or is filtered out]");
-SENTENCES(detail_facts, &detail, NULL, "{?p.pid}[user {p.user|64}||uid {p.uid}]",
-	  "parent {p.ppid}", "{?p.pid}threads {p.threads}", "oom_score_adj {p.oom_score_adj}",
+SENTENCES(detail_facts, &detail, NULL, "{?p.pid}[user {p.user|64}||uid {p.uid}]", "parent {p.ppid}",
+	  "{?p.pid}threads {p.threads}", "oom_score_adj {p.oom_score_adj}",
 	  "started {p.start_time_ms}");
 SENTENCES(detail_cgroup, &detail, NULL, "{?shows_cmdline}{p.cmdline}", "cgroup {p.cgroup}",
 	  "{?p.cgroup}{?is_charged}       charged {cgroup.mem_current_bytes~}"

@@ -64,6 +64,10 @@ def result(good, name, why=""):
         print("not ok %s: %s" % (name, ascii(str(why))[:600]))
 
 
+def same(name, got, want):
+    result(got == want, name, "%r, not %r" % (got, want))
+
+
 def wait_until(condition, patience=30):
     """Calls condition() every 0.05 s until it is true, for at most `patience` seconds. Returns its last value."""
     end = time.monotonic() + patience

@@ -251,6 +251,8 @@ class World:
         self.inodes = {}
         self.child = self.place = self.disk = None
         self.skipped, self.seen = [], set()
+        # Of FREED: its status, and what runs the program that reads it.
+        self.status, self.reader = "ok", ()
         # Programs that do not stand still.
         self.busy = {p.split(":")[0].split("/")[-1] for p in programs if " forever " in p}
 
