@@ -148,23 +148,20 @@ static void print_list(const char *command, const char *list)
 	printf("'\n");
 }
 
-/* The formats of each command, as an associative array. */
-static void print_formats(const struct command_table *t)
+/* Sort keys; and as associative arrays the formats and the words of --group-by of each command. */
+static void print_words(const struct command_table *t, const char *declare)
 {
-	printf("_zmem_bpf_formats_of=(\n");
+	print_keys("map", &map_fields);
+	print_keys("file", &file_fields);
+	print_keys("growth", &growth_columns);
+	printf("%s_zmem_bpf_formats_of=(\n", declare);
 	for (const struct command *c = NULL; (c = command_next(t, c));) {
 		const char *formats = c->comparing ? c->comparing->formats : c->formats;
 
 		if (formats)
 			print_list(c->name, formats);
 	}
-	printf(")\n");
-}
-
-/* The words of --group-by, likewise. */
-static void print_groups(const struct command_table *t)
-{
-	printf("_zmem_bpf_groups_of=(\n");
+	printf(")\n%s_zmem_bpf_groups_of=(\n", declare);
 	for (const struct command *c = NULL; (c = command_next(t, c));)
 		print_list(c->name, options_group_words(c));
 	printf(")\n");
@@ -180,13 +177,7 @@ static void print_bash(const struct command_table *t)
 	for (const struct command *c = NULL; (c = command_next(t, c));)
 		bash_options(c);
 	bash_columns();
-	print_keys("map", &map_fields);
-	print_keys("file", &file_fields);
-	print_keys("growth", &growth_columns);
-	printf("declare -gA ");
-	print_formats(t);
-	printf("declare -gA ");
-	print_groups(t);
+	print_words(t, "declare -gA ");
 	bash_arguments();
 }
 
@@ -245,9 +236,6 @@ static void print_zsh(const struct command_table *t)
 	for (size_t i = process_fields.since; i < process_fields.count; i++)
 		zsh_column(process_fields.item[i]);
 	printf(")\n");
-	print_keys("map", &map_fields);
-	print_keys("file", &file_fields);
-	print_keys("growth", &growth_columns);
 	printf("_zmem_bpf_options=(\n");
 	for (size_t i = 0; i < option_count; i++)
 		zsh_option(&option_table[i]);
@@ -258,8 +246,7 @@ static void print_zsh(const struct command_table *t)
 		printf("'\n");
 	}
 	printf(")\n");
-	print_formats(t);
-	print_groups(t);
+	print_words(t, "");
 }
 
 /*

@@ -43,6 +43,7 @@ struct files_command {
 	struct file_set set;
 	struct files_result result;
 	struct files_report report;
+	struct file_charge *charge; /* of all rows */
 	struct output out;
 };
 
@@ -56,6 +57,7 @@ static void files_command_done(struct files_command *c)
 	snapshot_done(&c->snapshot);
 	file_set_done(&c->set);
 	files_result_done(&c->result);
+	free(c->charge);
 	output_close(&c->out);
 }
 
@@ -110,10 +112,7 @@ static size_t rows_shown(const struct files_command *c)
 	return fit && c->o->format == FORMAT_TABLE ? fit : SIZE_MAX;
 }
 
-/*
- * Names of files are private: with capabilities of the file alone, whoever runs the program has no
- * right to them.
- */
+/* With capabilities of the file alone, the user has no right to names of files. */
 static int check_rights(void)
 {
 	if (getauxval(AT_SECURE))
@@ -233,31 +232,27 @@ static int read_holders(struct files_command *c)
 	return name_holders(c);
 }
 
-/* A charge of a row. */
-struct charge {
-	size_t row;
-	struct file_charge of;
-};
-
+/* What census_source_files() finds. */
 struct charges {
 	struct files_command *c;
-	struct charge *item;
+	struct file_charge *item;
 	size_t count, capacity;
 };
 
 static int add_charge(void *arg, size_t row, const struct file_charge *charge)
 {
 	struct charges *all = arg;
-	struct charge *item;
+	struct file_charge *item;
 
 	if (!array_room(&all->item, all->count, &all->capacity, 64))
 		return -ENOMEM;
 	item = &all->item[all->count];
-	*item = (struct charge){row, *charge};
+	*item = *charge;
+	item->row = row;
 	if (charge->cgroup) {
-		item->of.cgroup =
+		item->cgroup =
 			arena_strndup(&all->c->set.arena, charge->cgroup, strlen(charge->cgroup));
-		if (!item->of.cgroup)
+		if (!item->cgroup)
 			return -ENOMEM;
 	}
 	all->count++;
@@ -267,11 +262,9 @@ static int add_charge(void *arg, size_t row, const struct file_charge *charge)
 /* By row, and the largest first. */
 static int compare_charges(const void *a, const void *b)
 {
-	const struct charge *x = a, *y = b;
+	const struct file_charge *x = a, *y = b;
 
-	if (x->row != y->row)
-		return x->row < y->row ? -1 : 1;
-	return ORDER_OF(y->of.bytes, x->of.bytes);
+	return x->row != y->row ? ORDER_OF(x->row, y->row) : ORDER_OF(y->bytes, x->bytes);
 }
 
 /* "/a", "/a (deleted)", or of several "/a 12 MiB, /b 3 MiB"; NULL without memory. */
@@ -292,42 +285,23 @@ static const char *charges_text(struct arena *arena, const struct file_charge *c
 	return strbuf_error(&text) ? NULL : arena_strndup(arena, text.data, text.len);
 }
 
-static int set_charges_of(struct arena *arena, struct cached_file *f, const struct charge *from,
-			  size_t count)
-{
-	struct file_charge *charge = arena_zalloc(arena, count, sizeof(*charge));
-
-	if (!charge)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		charge[i] = from[i].of;
-	f->charge = charge;
-	f->charge_count = (uint32_t)count;
-	f->charged = charges_text(arena, charge, count);
-	return f->charged ? 0 : -ENOMEM;
-}
-
-static struct cached_file *file_of_row(struct files_command *c, size_t row)
-{
-	return &c->set.file[c->report.rows[row] - c->set.file];
-}
-
 /* Stores the cgroups of each row. */
-static int set_charges(struct charges *all)
+static int set_charges(struct files_command *c, struct file_charge *all, size_t count)
 {
-	struct files_command *c = all->c;
-	int r = 0;
-
-	qsort(all->item, all->count, sizeof(*all->item), compare_charges);
+	qsort(all, count, sizeof(*all), compare_charges);
 	for (size_t row = 0; row < c->report.row_count && row < CENSUS_FILES_MAX; row++)
-		file_of_row(c, row)->charges_known = true;
-	for (size_t i = 0, end; r == 0 && i < all->count; i = end) {
-		for (end = i; end < all->count && all->item[end].row == all->item[i].row; end++)
-			;
-		r = set_charges_of(&c->set.arena, file_of_row(c, all->item[i].row), &all->item[i],
-				   end - i);
+		c->set.file[c->report.rows[row] - c->set.file].charges_known = true;
+	for (size_t i = 0, end; i < count; i = end) {
+		struct cached_file *f = &c->set.file[c->report.rows[all[i].row] - c->set.file];
+
+		for (end = i; end < count && all[end].row == all[i].row; end++)
+			f->charge_count++;
+		f->charge = &all[i];
+		f->charged = charges_text(&c->set.arena, f->charge, f->charge_count);
+		if (!f->charged)
+			return -ENOMEM;
 	}
-	return r;
+	return 0;
 }
 
 static int count_charges(struct files_command *c, struct census_source *census, struct charges *all)
@@ -344,7 +318,7 @@ static int count_charges(struct files_command *c, struct census_source *census, 
 		r = census_source_files(census, &zones, mapping, report->row_count, add_charge,
 					all);
 	free(mapping);
-	return r < 0 ? r : set_charges(all);
+	return r < 0 ? r : set_charges(c, all->item, all->count);
 }
 
 /* Which cgroups the files that are shown are charged to. */
@@ -368,7 +342,7 @@ static int read_cgroups(struct files_command *c)
 		r = count_charges(c, census, &all);
 		r = r < 0 ? log_errno(r, "reading the cgroups of files") : 0;
 	}
-	free(all.item);
+	c->charge = all.item;
 	census_source_close(census);
 	source_close(engine);
 	c->report.cgroups = r == 0;

@@ -126,7 +126,7 @@ static int open_command(struct maps_command *c, const struct options *o)
 	if (r == 0 && o->sort)
 		r = read_keys(c, o->sort);
 	if (r == 0)
-		r = session_open_filters(&c->session, o, &spec);
+		r = session_open(&c->session, o, &spec);
 	/* The names of groups are read with the filters. */
 	c->session.query.group = c->request.group;
 	if (r == 0 && session_no_proc(&c->session))

@@ -99,13 +99,11 @@ static int record_frames(struct recorder *r, const struct options *o, struct out
 	if (count > 1)
 		sigprocmask(SIG_BLOCK, &set, NULL);
 	for (uint32_t frame = 1; err == 0 && frame <= count; frame++) {
-		if (frame > 1 && !wait_for_frame(o, frame, start)) {
-			log_notice(o->quiet, "%s: ends after snapshot %u of %u", r->options.file,
-				   frame - 1, count);
-			break;
-		}
-		err = record_frame(r, frame, out);
-		if (err && frame > 1) {
+		bool ended = frame > 1 && !wait_for_frame(o, frame, start);
+
+		if (!ended)
+			err = record_frame(r, frame, out);
+		if (ended || (err && frame > 1)) {
 			log_notice(o->quiet, "%s: ends after snapshot %u of %u", r->options.file,
 				   frame - 1, count);
 			r->failed = err;

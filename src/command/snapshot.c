@@ -70,24 +70,9 @@ static size_t rows_that_fit(const struct session *s, const struct output *out)
 	return output_rows(out->width, out->height, lines, FOLDED_COLUMNS);
 }
 
-static void whole_json(struct strbuf *out, const struct result *r, const struct table_style *style)
-{
-	(void)style;
-	render_json(out, r);
-}
-
-static void lines_of_json(struct strbuf *out, const struct result *r,
-			  const struct table_style *style)
-{
-	(void)style;
-	render_ndjson(out, r);
-}
-
 static void (*const renderer[])(struct strbuf *out, const struct result *r,
 				const struct table_style *style) = {
 	[FORMAT_TABLE] = render_table,
-	[FORMAT_JSON] = whole_json,
-	[FORMAT_NDJSON] = lines_of_json,
 	[FORMAT_CSV] = render_csv,
 	[FORMAT_TSV] = render_csv,
 	[FORMAT_FOLDED] = render_folded,
@@ -139,6 +124,10 @@ static void render(const struct session *s, const struct result *result, struct 
 	style.head = has_head(o, out);
 	if (style.head)
 		render_with_head(s, result, &style, out, recorded);
+	else if (o->format == FORMAT_JSON)
+		render_json(&out->buf, result);
+	else if (o->format == FORMAT_NDJSON)
+		render_ndjson(&out->buf, result);
 	else
 		renderer[o->format](&out->buf, result, &style);
 }

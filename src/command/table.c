@@ -83,7 +83,7 @@ static const struct command rows[] = {
 	 .options =
 		 "pid mapping group-by apps by-file by-node top all total sort reverse json source " CHOOSE
 			 PRINT,
-	 .traits = COMMAND_PIDS,
+	 .traits = COMMAND_PIDS | COMMAND_FILTERS,
 	 .fields = &map_fields,
 	 .no_replay = "a recording holds no mappings",
 	 .run = command_maps},
@@ -122,7 +122,7 @@ static const struct command rows[] = {
 		 "pid name cgroup columns paths top all sort reverse json interval count follow debuginfod "
 		 "stack malloc sample " PRINT,
 	 .fields = &growth_columns,
-	 .traits = COMMAND_PIDS | COMMAND_RUNS | COMMAND_OPENS,
+	 .traits = COMMAND_PIDS | COMMAND_RUNS | COMMAND_OPENS | COMMAND_FILTERS,
 	 .run = command_grow},
 	{.name = "peak",
 	 .page = "zmem-bpf-peak",
@@ -133,7 +133,7 @@ static const struct command rows[] = {
 		     "zmem-bpf peak --cgroup '/system.slice/*'"},
 	 .options = "pid name cgroup top all json source " PRINT,
 	 .fields = &peak_columns,
-	 .traits = COMMAND_PIDS | COMMAND_RUNS,
+	 .traits = COMMAND_PIDS | COMMAND_RUNS | COMMAND_FILTERS,
 	 .run = command_peak},
 	{.name = "record",
 	 .page = "zmem-bpf-record",

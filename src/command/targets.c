@@ -114,7 +114,7 @@ static int add_matching(struct adding *a)
 	o.quiet = true;
 	spec = session_spec(&o);
 	spec.pss = PSS_NONE;
-	r = session_open_filters(&s, &o, &spec);
+	r = session_open(&s, &o, &spec);
 	if (r == 0)
 		r = session_begin(&s);
 	processes = &s.collector.rows.matched;

@@ -81,6 +81,7 @@ struct file_charge {
 	const char *cgroup; /* from the root of the hierarchy; NULL: none, or not known */
 	bool deleted;	    /* its directory was removed */
 	uint64_t bytes;
+	size_t row; /* of the report, while charges are sorted */
 };
 
 #define FILE_MAJOR(device) ((device) >> 20)

@@ -45,14 +45,11 @@ static void place_cells(const struct page *p, struct grid *g)
 	for (size_t i = 0; i < compare_columns.count; i++) {
 		const struct field *f = compare_columns.item[i];
 		bool size = f->type == FIELD_BYTES || f->type == FIELD_CHANGE;
+		struct grid_column *c = grid_add(g, f);
 
-		g->column[g->columns++] = (struct grid_column){
-			.heading = f->heading,
-			.type = f->type == FIELD_CHANGE ? CELL_SIGNED : cell_type_of(f),
-			.left = f->type == FIELD_TEXT,
-			.hidden = narrow(p) && strcmp(f->key, "proc_after_bytes") == 0,
-			.min = size ? size_width(p) : min[i],
-		};
+		c->type = f->type == FIELD_CHANGE ? CELL_SIGNED : c->type;
+		c->hidden = narrow(p) && strcmp(f->key, "proc_after_bytes") == 0;
+		c->min = size ? size_width(p) : min[i];
 	}
 	grid_place(g);
 }

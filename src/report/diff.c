@@ -65,14 +65,10 @@ static void put_notes(void *arg, struct strbuf *out)
 
 static void add_column(struct diff_table *t, const struct field *f)
 {
-	t->grid.column[t->grid.columns++] = (struct grid_column){
-		.heading = f->heading,
-		.type = cell_type_of(f),
-		.left = f->type == FIELD_TEXT,
-		.middle = f == &t->name && t->r->group,
-		.max = f->needs & NEEDS_USER && f != &t->name ? USER_WIDE : 0,
-		.summed = f->flags & FIELD_SUMS,
-	};
+	struct grid_column *c = grid_add(&t->grid, f);
+
+	c->middle = f == &t->name && t->r->group;
+	c->max = f->needs & NEEDS_USER && f != &t->name ? USER_WIDE : 0;
 }
 
 void render_diff_table(struct strbuf *out, const struct diff_report *r,

@@ -103,19 +103,13 @@ static unsigned width_of(const struct files_table *t, const struct field *f)
 
 static void add_column(struct files_table *t, const struct field *f, bool asked)
 {
-	bool holders = f->type == FIELD_NUMBERS;
+	struct grid_column *c = grid_add(&t->grid, f);
 
-	t->grid.column[t->grid.columns++] = (struct grid_column){
-		.heading = f->heading,
-		.type = cell_type_of(f),
-		.left = f->type == FIELD_TEXT || holders,
-		.middle = f == file_field("name"),
-		.max = width_of(t, f),
-		.hidden = !has_room(t, f),
-		.marked = f == t->marked,
-		.summed = f->flags & FIELD_SUMS,
-		.asked = asked,
-	};
+	c->middle = f == file_field("name");
+	c->max = width_of(t, f);
+	c->hidden = !has_room(t, f);
+	c->marked = f == t->marked;
+	c->asked = asked;
 }
 
 void files_table_place(struct files_table *t)

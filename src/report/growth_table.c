@@ -364,17 +364,13 @@ static void place_columns(struct growth_table *t)
 	for (size_t i = 0; i < t->columns.count; i++) {
 		const struct field *f = t->columns.item[i];
 		bool asked = t->columns.asked[i] || t->view->chosen;
+		struct grid_column *c = grid_add(&t->grid, f);
 
-		t->grid.column[t->grid.columns++] = (struct grid_column){
-			.heading = f->heading,
-			.type = cell_type_of(f),
-			.left = f->type == FIELD_TEXT,
-			.summed = f->type != FIELD_TEXT,
-			.at_least = (f == t->still && t->g->resident_least) ||
-				    (f == t->held && t->g->heap.at_least),
-			.asked = t->columns.asked[i],
-			.hidden = !asked && !growth_column_has(f, t->g),
-		};
+		c->summed = f->type != FIELD_TEXT;
+		c->at_least = (f == t->still && t->g->resident_least) ||
+			      (f == t->held && t->g->heap.at_least);
+		c->asked = t->columns.asked[i];
+		c->hidden = !asked && !growth_column_has(f, t->g);
 	}
 	grid_place(&t->grid);
 }

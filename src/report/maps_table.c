@@ -92,17 +92,13 @@ static void put_notes(void *arg, struct strbuf *out)
 
 static void add_column(struct maps_table *t, const struct field *f)
 {
-	bool text = f->type == FIELD_TEXT || f->type == FIELD_ADDRESS;
-	bool last = t->grid.columns + 1 == t->columns->count;
+	struct grid_column *c = grid_add(&t->grid, f);
+	bool last = t->grid.columns == t->columns->count;
 
-	t->grid.column[t->grid.columns++] = (struct grid_column){
-		.heading = last && t->r->group ? t->r->group->heading : f->heading,
-		.type = cell_type_of(f),
-		.left = text,
-		.middle = last,
-		.hidden = !has_column(t, f),
-		.summed = f->flags & FIELD_SUMS,
-	};
+	if (last && t->r->group)
+		c->heading = t->r->group->heading;
+	c->middle = last;
+	c->hidden = !has_column(t, f);
 }
 
 void render_maps_table(struct strbuf *out, const struct maps_report *r,

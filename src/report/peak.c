@@ -174,15 +174,10 @@ static void put_rows(struct strbuf *out, const struct peak *p, size_t rows,
 		     const struct table_style *style)
 {
 	struct peak_rows t = list_columns(p);
-	struct grid grid = {.style = style, .unknown = ATTR_DIM, .columns = t.list.count};
+	struct grid grid = {.style = style, .unknown = ATTR_DIM};
 
-	for (size_t i = 0; i < grid.columns; i++) {
-		const struct field *f = t.list.item[i];
-
-		grid.column[i] = (struct grid_column){.heading = f->heading,
-						      .type = cell_type_of(f),
-						      .left = f->type == FIELD_TEXT};
-	}
+	for (size_t i = 0; i < t.list.count; i++)
+		grid_add(&grid, t.list.item[i]);
 	grid.source = (struct grid_source){
 		.fill = fill,
 		.arg = &t,

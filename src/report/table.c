@@ -172,18 +172,14 @@ static void put_notes(void *arg, struct strbuf *out)
 
 static void add_column(struct table *t, const struct field *f, bool asked)
 {
-	t->grid.column[t->grid.columns++] = (struct grid_column){
-		.heading = f->heading,
-		.type = cell_type_of(f),
-		.left = f->type == FIELD_TEXT || f->type == FIELD_BOOL,
-		.middle = !(f->needs & NEEDS_CMDLINE),
-		.marked = f == t->marked,
-		.summed = f->flags & FIELD_SUMS,
-		.asked = asked,
-		.at_least = field_is_counter(f) && f->type != FIELD_PERCENT &&
-			    t->r->totals.partial & COUNTER_BIT(f->counter),
-		.max = t->style->wide ? 0 : TEXT_WIDE,
-	};
+	struct grid_column *c = grid_add(&t->grid, f);
+
+	c->middle = !(f->needs & NEEDS_CMDLINE);
+	c->marked = f == t->marked;
+	c->asked = asked;
+	c->at_least = field_is_counter(f) && f->type != FIELD_PERCENT &&
+		      t->r->totals.partial & COUNTER_BIT(f->counter);
+	c->max = t->style->wide ? 0 : TEXT_WIDE;
 }
 
 void table_place(struct table *t)

@@ -35,8 +35,7 @@ static int read_config(const struct options *o, struct serve_config *c)
 	};
 	if (gethostname(c->host, sizeof(c->host) - 1) < 0)
 		return log_errno(-errno, "reading the name of this host");
-	/* With capabilities of the file alone, whoever runs the program has no right to names of
-	 * files. */
+	/* With capabilities of the file alone, the user has no right to names of files. */
 	if (o->files && getauxval(AT_SECURE))
 		return log_error("--files: names of files are private (run as root)");
 	r = options_check_metrics(o);

@@ -27,6 +27,7 @@ enum command_trait {
 	COMMAND_ALL = 1 << 12,	   /* its documents have all keys of each process */
 	COMMAND_MEMCGS = 1 << 18,  /* its rows are all memory cgroups */
 	COMMAND_NODES = 1 << 19,   /* also the NUMA nodes of the machine */
+	COMMAND_FILTERS = 1 << 20, /* of the options of a query its session has the filters alone */
 	/* The rights that it keeps, as secure_start() and secure_loaded() call them: */
 	COMMAND_ADMINISTERS = 1 << 13, /* all: it makes or removes the pin */
 	COMMAND_WATCHES = 1 << 14,     /* it opens the kernel's log and a trigger on PSI */

@@ -245,7 +245,7 @@ bool options_metrics(const struct options *o)
 
 #define DAY_SECONDS (24 * 60 * 60u)
 
-/* The last of two would silently win, and whoever gives two means both. */
+/* The last of two would silently win, and a user who gives two means both. */
 static int refuse_second(const struct options *o, const struct option_entry *e, const char *first,
 			 const char *second)
 {

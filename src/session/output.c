@@ -91,21 +91,29 @@ static int write_out(void *arg, const char *data, size_t len)
 	return r;
 }
 
-static int open_or(struct output *out, const struct options *o, int fd)
+/* `path`: NULL for `fd`. */
+static int begin(struct output *out, const char *path, int fd, bool private)
 {
 	int r;
 
-	*out = (struct output){.fd = fd, .path = o->output, .file.fd = -1};
+	*out = (struct output){.fd = fd, .path = path, .file.fd = -1};
 	out->buf.sink = write_out;
 	out->buf.sink_arg = out;
-	if (o->output) {
-		privilege_as_caller(true);
-		r = file_atomic_open(&out->file, o->output, false);
-		privilege_as_caller(false);
-		if (r < 0)
-			return report_open(out->path, out->file.refusal, r);
-		out->fd = out->file.fd;
-	}
+	if (!path)
+		return 0;
+	privilege_as_caller(true);
+	r = file_atomic_open(&out->file, path, private);
+	privilege_as_caller(false);
+	out->fd = out->file.fd;
+	return r < 0 ? report_open(path, out->file.refusal, r) : 0;
+}
+
+static int open_or(struct output *out, const struct options *o, int fd)
+{
+	int r = begin(out, o->output, fd, false);
+
+	if (r)
+		return r;
 	out->terminal = isatty(out->fd);
 	if (out->terminal && (o->format == FORMAT_HTML || o->format == FORMAT_PPROF))
 		return log_usage(o,
@@ -130,16 +138,7 @@ int output_open_beside(struct output *out, const struct options *o)
 
 int output_open_private(struct output *out, const char *path)
 {
-	int r;
-
-	*out = (struct output){.fd = -1, .path = path, .file.fd = -1};
-	out->buf.sink = write_out;
-	out->buf.sink_arg = out;
-	privilege_as_caller(true);
-	r = file_atomic_open(&out->file, path, true);
-	privilege_as_caller(false);
-	out->fd = out->file.fd;
-	return r < 0 ? report_open(out->path, out->file.refusal, r) : 0;
+	return begin(out, path, -1, true);
 }
 
 int output_flush(struct output *out)

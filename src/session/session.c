@@ -313,13 +313,15 @@ static int read_apps(struct session *s, struct collect_spec *spec)
 	return r < 0 ? log_errno(r, "--apps %s", path) : 0;
 }
 
-static int open_collector(struct session *s, const struct collect_spec *asked)
+int session_open(struct session *s, const struct options *o, const struct collect_spec *asked)
 {
-	const struct options *o = s->options;
 	struct collect_spec spec = *asked;
 	unsigned later = 0, needs;
 	int r;
 
+	*s = SESSION_CLOSED;
+	s->options = o;
+	s->filters_only = o->command->traits & COMMAND_FILTERS;
 	if (o->replay) {
 		r = open_replay(s, &spec);
 	} else {
@@ -349,22 +351,6 @@ static int open_collector(struct session *s, const struct collect_spec *asked)
 	else if (spec.continuous || shows_containers(s))
 		later |= LATER_NAMES;
 	return r ? r : secure_loaded(o->output ? o->output : o->file, later);
-}
-
-int session_open(struct session *s, const struct options *o, const struct collect_spec *spec)
-{
-	*s = SESSION_CLOSED;
-	s->options = o;
-	return open_collector(s, spec);
-}
-
-int session_open_filters(struct session *s, const struct options *o,
-			 const struct collect_spec *spec)
-{
-	*s = SESSION_CLOSED;
-	s->options = o;
-	s->filters_only = true;
-	return open_collector(s, spec);
 }
 
 void session_note_frame(const struct session *s)

@@ -28,8 +28,8 @@ struct session {
 	size_t fallback_columns; /* of the note that counters come from /proc; 0: not printed */
 	bool looked_for_match;	 /* at the first snapshot */
 	int exit_code;		 /* EXIT_DONE, EXIT_NOT_FOUND or EXIT_DIFFERENT */
+	bool filters_only;	 /* COMMAND_FILTERS */
 	char nothing[256];	 /* what to say if no process matches */
-	bool filters_only;	 /* the command has its own order and columns (maps) */
 	/* Of a series: */
 	struct delta_set deltas;
 	bool from_start; /* rows are compared with the first ones, not with the last ones */
@@ -52,9 +52,6 @@ struct collect_spec session_spec(const struct options *o);
  * an exit code after a message; session_close() in either case.
  */
 int session_open(struct session *s, const struct options *o, const struct collect_spec *spec);
-/* The same, but only with the filters. The order is by RSS. */
-int session_open_filters(struct session *s, const struct options *o,
-			 const struct collect_spec *spec);
 /*
  * Chooses the frame of a recording that the next snapshot is, 1 to s->replay.frames. session_open()
  * has chosen the last frame that can be read, or the first one if continuous. 0: session_readable()

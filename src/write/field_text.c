@@ -268,6 +268,20 @@ enum cell_type cell_type_of(const struct field *f)
 	return type[f->type];
 }
 
+struct grid_column *grid_add(struct grid *g, const struct field *f)
+{
+	struct grid_column *c = &g->column[g->columns++];
+	const enum cell_type type = cell_type_of(f);
+
+	*c = (struct grid_column){
+		.heading = f->heading,
+		.type = type,
+		.left = type == CELL_TEXT || type == CELL_ADDRESS,
+		.summed = f->flags & FIELD_SUMS,
+	};
+	return c;
+}
+
 struct cell cell_of_value(const struct field *f, struct value v)
 {
 	switch (f->type) {

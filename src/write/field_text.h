@@ -31,6 +31,8 @@ void csv_put_fields(struct strbuf *out, const struct field_list *list, const voi
 
 /* The cell of a value; the text is borrowed from it. */
 struct cell cell_of_value(const struct field *f, struct value v);
+/* Adds a column for a field: its heading, the type of its cells, and whether it has a sum. */
+struct grid_column *grid_add(struct grid *g, const struct field *f);
 /* The type of the cells of a field. */
 enum cell_type cell_type_of(const struct field *f);
 
