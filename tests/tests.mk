@@ -38,7 +38,7 @@ uses_command   := command doctor recorder incidents serve top session report wri
 links_test_enrich_memcg := -Wl,--wrap=openat
 links_test_enrich_pool  := -Wl,--wrap=clock_gettime
 # One that is given the answers of helpers.
-links_fuzz_code_answers := -Wl,--wrap=helper_start,--wrap=helper_call,--wrap=helper_done
+links_fuzz_code_answers := -Wl,--wrap=helper_start,--wrap=helper_call,--wrap=helper_call_file,--wrap=helper_done
 # tests/unit/test_<module>_<what>.c
 module_of    = $(word 2,$(subst _, ,$(1)))
 
@@ -94,7 +94,7 @@ TEST_FLAGS := -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra $(WERROR) -Wno-missi
 
 $(O)/mkmem: $(wildcard tests/support/mkmem*.[ch])
 $(O)/check_counters: $(wildcard tests/live/check*.[ch])
-$(O)/recount $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/eat $(O)/fill $(O)/ask $(O)/turns $(O)/peaklab: $(O)/%: tests/support/%.c
+$(O)/recount $(O)/deny_bpf $(O)/stuck $(O)/drop $(O)/thrash $(O)/eat $(O)/fill $(O)/ask $(O)/turns $(O)/peaklab: $(O)/%: tests/support/%.c
 # As distributions build: with shared libraries, without frame pointers and debugging symbols.
 $(O)/growlab: tests/support/growlab.c
 $(O)/jitlab: tests/support/jitlab.c
@@ -107,8 +107,8 @@ $(O)/ask: $(wildcard include/zmem/*.h)
 $(O)/guest_exit: tests/vm/guest_exit.c
 $(O)/load_objects: tests/support/load_objects.c src/static.c $(BPF_OBJ) $(B)/flags
 $(O)/static_parts: tests/support/static_parts.c src/static.c $(B)/flags
-$(O)/load_objects $(O)/static_parts: TEST_FLAGS += -fno-builtin
 $(O)/churn: tests/soak/churn.c
+$(O)/fleet: tests/bench/workload.c tests/bench/workloads.h
 $(BENCH_BIN): $(O)/%: tests/bench/%.c $(wildcard tests/bench/*.h)
 $(TEST_BIN) $(BENCH_BIN) $(O)/guest_exit $(O)/churn $(O)/growlab-static:
 	$(SAY) CC $@
@@ -203,6 +203,7 @@ check: objects
 	@B='$(B)' tests/check
 
 # Live tests that need the library, for what the program decides by itself.
+$(B)/samples: LDFLAGS_ALL += -Wl,--wrap=bpf_program_run
 $(B)/readers $(B)/samples: $(B)/%: tests/live/%.c $(call LIBOF,$(uses_source))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^ $(call LIBOF,base) $(LDLIBS_BPF) -lpthread -o $@
@@ -242,11 +243,6 @@ $(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,report
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(filter-out %.h,$^) $(call LIBOF,base) \
 		$(LDLIBS_BPF) -lpthread -o $@
-
-# Static, to run in guests too.
-$(O)/variants: tests/bench/variants.c tests/bench/read_all.h $(call LIBOF,$(uses_source)) $(B)/flags
-	$(SAY) LINK $@
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_source)) $(LDLIBS_BPF) -lpthread -o $@
 
 $(O)/week: tests/bench/week.c $(call LIBOF,$(uses_recording)) $(B)/flags
 	$(SAY) LINK $@

@@ -340,16 +340,15 @@ static bool near(const struct process *p, const struct process *rollup, enum cou
 	       distance(p->value[c], rollup->value[c]) <= COMPARE_SHARE_TOLERANCE;
 }
 
-bool compare_agrees(const struct process *p, const struct verify_rollup *rollup)
+bool compare_agrees(const struct process *p, const struct process *values,
+		    const struct smaps_rollup *rollup)
 {
-	const struct process *values = rollup->values;
-
-	if (rollup->rss_known && process_has(p, COUNTER_RSS) &&
-	    rollup->rss != p->value[COUNTER_RSS])
+	if (rollup_has(rollup, SMAPS_RSS) && process_has(p, COUNTER_RSS) &&
+	    rollup->value[SMAPS_RSS] != p->value[COUNTER_RSS])
 		return false;
-	if (rollup->swap_known && process_has(values, COUNTER_SWAP_PSS) &&
-	    process_has(p, COUNTER_SWAP) &&
-	    (rollup->swap < p->value[COUNTER_SWAP] ||
+	if (rollup_has(rollup, SMAPS_SWAP) && rollup_has(rollup, SMAPS_SWAP_PSS) &&
+	    process_has(values, COUNTER_SWAP_PSS) && process_has(p, COUNTER_SWAP) &&
+	    (rollup->value[SMAPS_SWAP] < p->value[COUNTER_SWAP] ||
 	     values->value[COUNTER_SWAP_PSS] > p->value[COUNTER_SWAP]))
 		return false;
 	return p->pss_source != PSS_FROM_KERNEL ||
@@ -366,11 +365,11 @@ void compare_verify_begin(struct compare_row *row)
 
 /* A reading with an inconsistent walk of pages has no PSS to compare. */
 static bool reading_agrees(const struct compare_row *row, const struct process *reading,
-			   const struct verify_rollup *rollup)
+			   const struct compare_seen *seen)
 {
 	return (row->process->pss_source != PSS_FROM_KERNEL ||
 		reading->pss_source == PSS_FROM_KERNEL) &&
-	       compare_agrees(reading, rollup);
+	       compare_agrees(reading, seen->rollup, seen->counters);
 }
 
 static bool differs(const struct compare_cell *cell)
@@ -402,16 +401,15 @@ bool compare_verify_pss_wrong(const struct compare_row *row)
 	return shares && !others;
 }
 
-bool compare_verify(struct compare_row *row, const struct compare_seen *seen,
-		    const struct verify_rollup *rollup, unsigned round)
+bool compare_verify(struct compare_row *row, const struct compare_seen *seen, unsigned round)
 {
 	if (!seen->bpf_before || !seen->bpf_after || !seen->rollup) {
 		row->gone = true;
 		compare_settle(row, COMPARE_GONE);
 		return true;
 	}
-	if (reading_agrees(row, seen->bpf_before, rollup) ||
-	    reading_agrees(row, seen->bpf_after, rollup)) {
+	if (reading_agrees(row, seen->bpf_before, seen) ||
+	    reading_agrees(row, seen->bpf_after, seen)) {
 		row->agrees = true;
 		compare_settle(row, COMPARE_SAME);
 		return true;

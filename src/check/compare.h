@@ -26,12 +26,14 @@
 #include <stdint.h>
 
 #include "model/comparison.h"
+#include "proc/smaps.h"
 
 /* The readings of a process in one round. NULL: not read, or not there. */
 struct compare_seen {
 	const struct process *status_before, *status_after; /* counters of /proc/PID/status */
 	const struct process *bpf_before, *bpf_after;
-	const struct process *rollup; /* values of smaps_rollup */
+	const struct process *rollup;	     /* values of smaps_rollup */
+	const struct smaps_rollup *counters; /* its own; of --verify */
 	/* Why one of the above is NULL; PSS_SKIPPED: not requested. */
 	enum pss_status status_result, rollup_result;
 	bool undisturbed; /* no process was started that could share pages */
@@ -76,18 +78,13 @@ void compare_finish(struct comparison *c, size_t referees);
 	(COUNTER_BIT(COUNTER_PSS) | COUNTER_BIT(COUNTER_USS) | COUNTER_BIT(COUNTER_RSS) |          \
 	 COUNTER_BIT(COUNTER_SWAP))
 
-/* smaps_rollup of one process. */
-struct verify_rollup {
-	const struct process *values; /* as rollup_apply() has them */
-	uint64_t rss, swap;	      /* its own Rss and Swap */
-	bool rss_known, swap_known;
-};
-
 /*
- * True if smaps_rollup agrees with `p`: RSS exactly, PSS and USS of the kernel to the kB. Its Swap
- * includes shared memory, so it is an upper bound of SWAP, and SwapPss is a lower bound.
+ * True if smaps_rollup, and the values that rollup_apply() made of it, agree with `p`: RSS exactly,
+ * PSS and USS of the kernel to the kB. Its Swap includes shared memory, so it is an upper bound of
+ * SWAP, and SwapPss is a lower bound.
  */
-bool compare_agrees(const struct process *p, const struct verify_rollup *rollup);
+bool compare_agrees(const struct process *p, const struct process *values,
+		    const struct smaps_rollup *rollup);
 
 /* Leaves out cells that the row cannot have: shares, if its PSS does not come from the kernel. */
 void compare_verify_begin(struct compare_row *row);
@@ -95,8 +92,7 @@ void compare_verify_begin(struct compare_row *row);
  * Judges one round, as compare_judge() does. Returns true when the row is done: its readings agree
  * (row->agrees), one of its cells differs, the process is gone, or this was the last round.
  */
-bool compare_verify(struct compare_row *row, const struct compare_seen *seen,
-		    const struct verify_rollup *rollup, unsigned round);
+bool compare_verify(struct compare_row *row, const struct compare_seen *seen, unsigned round);
 /* After compare_finish(): COMPARE_SAME, _MOVED, _GONE or _DIFFERENT. */
 enum compare_verdict compare_verify_verdict(const struct compare_row *row);
 /* The cell that differs, PSS if several do; NULL if none does. */

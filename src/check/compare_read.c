@@ -14,35 +14,12 @@
 #include "base/file.h"
 #include "base/parse.h"
 
-/* ---- smaps_rollup and the values made of it ---- */
-
 void verify_copy_counters(struct process *p, const struct process *from)
 {
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
 		if (process_has(from, c) && counter_table[c].origin == ORIGIN_KERNEL)
 			process_set(p, c, from->value[c]);
 	}
-}
-
-struct verify_rollup verify_rollup_of(const struct process *values,
-				      const struct pool_result *result)
-{
-	const struct smaps_rollup *f = &result->counters;
-
-	return (struct verify_rollup){
-		.values = values,
-		.rss_known = rollup_has(f, ROLLUP_RSS),
-		.swap_known = rollup_has(f, ROLLUP_SWAP) && rollup_has(f, ROLLUP_SWAP_PSS),
-		.rss = f->value[ROLLUP_RSS],
-		.swap = f->value[ROLLUP_SWAP],
-	};
-}
-
-bool verify_agrees(const struct process *p, const struct pool_result *result)
-{
-	const struct verify_rollup rollup = verify_rollup_of(p, result);
-
-	return compare_agrees(p, &rollup);
 }
 
 /*
@@ -167,8 +144,8 @@ static int read_rollup(struct compare_reader *r, size_t *files)
 		*result = r->result[n++];
 		*files += result->status == PSS_OK;
 		rollup_apply(p, result);
-		if (result->status == PSS_OK && rollup_has(&result->counters, ROLLUP_RSS))
-			process_set(p, COUNTER_RSS, result->counters.value[ROLLUP_RSS]);
+		if (result->status == PSS_OK && rollup_has(&result->counters, SMAPS_RSS))
+			process_set(p, COUNTER_RSS, result->counters.value[SMAPS_RSS]);
 		/* For the machine's totals, as in a snapshot. */
 		if (r->process[i]->pss_status == PSS_SKIPPED)
 			rollup_apply(r->process[i], result);
@@ -179,14 +156,7 @@ static int read_rollup(struct compare_reader *r, size_t *files)
 /* Calls of read() by this process so far. False if the kernel does not count them. */
 static bool count_reads(const struct check *c, uint64_t *ret)
 {
-	char text[512];
-	ssize_t len = file_read(c->proc->fd, "self/io", text, sizeof(text));
-	const char *at = len > 0 ? strstr(text, "syscr:") : NULL;
-
-	if (!at)
-		return false;
-	at += strlen("syscr:");
-	return scan_u64(&at, text + len, ret);
+	return file_number(c->proc->fd, "self/io", "syscr: ", ret);
 }
 
 /* Measures one side: time and reads since meter_start(). */
@@ -228,25 +198,15 @@ static const struct process *find_again(const struct snapshot *s, const struct p
  * reading that agrees with it, else of the newest one. Values of the kernel stay.
  */
 static void replace_values(struct process *p, const struct compare_seen *seen,
-			   const struct verify_rollup *rollup, const struct pool_result *result)
+			   const struct pool_result *result)
 {
 	if (p->pss_source == PSS_FROM_KERNEL || !seen->bpf_before || !seen->bpf_after ||
 	    !seen->rollup)
 		return;
-	verify_copy_counters(p, compare_agrees(seen->bpf_before, rollup) ? seen->bpf_before
-									 : seen->bpf_after);
+	verify_copy_counters(p, compare_agrees(seen->bpf_before, seen->rollup, seen->counters)
+					? seen->bpf_before
+					: seen->bpf_after);
 	rollup_apply(p, result);
-}
-
-static bool verify(struct compare_reader *r, size_t i, const struct compare_seen *seen,
-		   unsigned round)
-{
-	const struct compare_reading *reading = &r->reading[i];
-	const struct pool_result *result = &reading->rollup_result;
-	const struct verify_rollup rollup = verify_rollup_of(&reading->rollup, result);
-
-	replace_values(r->process[i], seen, &rollup, result);
-	return compare_verify(reading->row, seen, &rollup, round);
 }
 
 static bool judge_row(struct compare_row *row, struct compare_seen *seen, unsigned round)
@@ -277,12 +237,19 @@ static void judge(struct compare_reader *r, bool undisturbed, unsigned round)
 			.bpf_before = find_again(&again[0], row->process),
 			.bpf_after = find_again(&again[1], row->process),
 			.rollup = reading->rollup_result.status == PSS_OK ? &reading->rollup : NULL,
+			.counters = &reading->rollup_result.counters,
 			.status_result = reading->status_result,
 			.rollup_result = reading->rollup_result.status,
 			.undisturbed = undisturbed,
 		};
-		bool done = r->verifies ? verify(r, i, &seen, round) : judge_row(row, &seen, round);
+		bool done;
 
+		if (r->verifies) {
+			replace_values(r->process[i], &seen, &reading->rollup_result);
+			done = compare_verify(row, &seen, round);
+		} else {
+			done = judge_row(row, &seen, round);
+		}
 		r->referees += seen.rollup && round == 1;
 		if (!done)
 			r->reading[left++].row = row;

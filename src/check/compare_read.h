@@ -73,11 +73,6 @@ int compare_read_round(struct compare_reader *r, unsigned round, struct compare_
  */
 int compare_find_hidden(struct check *c, const struct filter *f, struct snapshot *ret);
 
-/* Joins smaps_rollup and the values that were made of it. */
-struct verify_rollup verify_rollup_of(const struct process *values,
-				      const struct pool_result *result);
-/* True if the smaps_rollup that was applied to the process agrees with its counters. */
-bool verify_agrees(const struct process *p, const struct pool_result *result);
 /* Replaces the counters of the kernel by those of another reading. */
 void verify_copy_counters(struct process *p, const struct process *from);
 

@@ -48,7 +48,7 @@ struct code_ahead {
 /* What is asked. */
 struct code_sources {
 	const struct libdw *dw; /* NULL: nothing is unwound, and no lines are found */
-	struct grow_helpers helpers;
+	struct helpers helpers;
 	struct file_table files;
 	struct process_reader *processes;
 	struct code_ahead ahead;

@@ -160,25 +160,11 @@ static size_t list_new(const struct known_names *known, const struct code_name *
 	return kept;
 }
 
-/* How names are found: symbols within a budget, or lines by libdw. */
-struct way {
-	struct symbol_budget *budget;
-	const struct libdw *dw;
-};
-
-static int find_new(struct code_file *f, struct code_name *list, size_t count,
-		    const struct way *way)
-{
-	if (way->budget)
-		return functions_name(f->fd, f->debug_fd, list, count, way->budget, &f->names);
-	return lines_find(way->dw, f->facts.has_lines ? f->fd : f->debug_fd, list, count,
-			  &f->names);
-}
-
+/* By libdw if it is there, else by symbols. */
 static int look_up(struct code_file *f, struct known_names *known, struct code_name *wanted,
-		   size_t count, const struct way *way)
+		   size_t count, struct symbol_budget *budget, const struct libdw *dw)
 {
-	struct code_name *moved;
+	struct code_name *moved, *list;
 	size_t added;
 	int r = 0;
 
@@ -188,9 +174,13 @@ static int look_up(struct code_file *f, struct known_names *known, struct code_n
 	if (!moved)
 		return -ENOMEM;
 	known->item = moved;
-	added = list_new(known, wanted, count, &moved[known->count]);
-	if (added)
-		r = find_new(f, &moved[known->count], added, way);
+	list = moved + known->count;
+	added = list_new(known, wanted, count, list);
+	if (added && dw)
+		r = lines_find(dw, f->facts.has_lines ? f->fd : f->debug_fd, list, added,
+			       &f->names);
+	else if (added)
+		r = functions_name(f->fd, f->debug_fd, list, added, budget, &f->names);
 	known->count += added;
 	code_names_sort(known->item, known->count);
 	for (size_t i = 0; i < count; i++)
@@ -201,7 +191,7 @@ static int look_up(struct code_file *f, struct known_names *known, struct code_n
 int code_file_look_up(struct code_file *f, struct code_name *wanted, size_t count,
 		      struct symbol_budget *budget)
 {
-	return look_up(f, &f->symbols, wanted, count, &(struct way){.budget = budget});
+	return look_up(f, &f->symbols, wanted, count, budget, NULL);
 }
 
 int code_file_find_lines(struct code_file *f, const struct libdw *dw, struct code_name *wanted,
@@ -209,7 +199,7 @@ int code_file_find_lines(struct code_file *f, const struct libdw *dw, struct cod
 {
 	if (!f->facts.has_lines && f->debug_fd < 0)
 		return 0;
-	return look_up(f, &f->lines, wanted, count, &(struct way){.dw = dw});
+	return look_up(f, &f->lines, wanted, count, NULL, dw);
 }
 
 /* ---- perf maps ---- */

@@ -31,106 +31,94 @@ static int find_file(struct code_helper *h, uint32_t number, struct code_file **
 	return 0;
 }
 
-static int answer_open(struct code_helper *h, struct helper_message *request,
-		       struct helper_message *ret)
+static int answer_open(void *state, struct helper_message *request, struct helper_message *ret)
 {
+	const struct code_open *ask = (const void *)request->data;
 	struct code_opened opened = {};
+	struct code_helper *h = state;
 	struct code_file *f;
-	struct code_open ask;
-	size_t pos = 0;
-	int fd, r;
+	int fd, r = find_file(h, ask->file, &f);
 
-	if (!message_get(request, &pos, &ask, sizeof(ask)) || pos == request->len ||
-	    request->data[request->len - 1] || !request->fds || request->fds > 2)
-		return -EBADMSG;
-	r = find_file(h, ask.file, &f);
 	if (r < 0)
 		return r;
 	code_file_close(f);
-	fd = ask.opened ? TAKE_FD(request->fd[0]) : code_open_found(request->fd[0], h->everybody);
+	fd = ask->opened ? TAKE_FD(request->fd[0]) : code_open_found(request->fd[0], h->everybody);
 	if (fd < 0)
 		return fd;
-	r = code_file_open(f, fd, request->data + pos, request->fds > 1 ? request->fd[1] : -1,
-			   h->everybody);
+	r = code_file_open(f, fd, request->data + sizeof(*ask),
+			   request->fds > 1 ? request->fd[1] : -1, h->everybody);
 	opened.facts = f->facts;
 	opened.debug = f->debug_fd >= 0;
 	message_put(ret, &opened, sizeof(opened));
 	return r;
 }
 
-static int answer_debug(struct code_helper *h, struct helper_message *request)
+static int answer_debug(void *state, struct helper_message *request, struct helper_message *ret)
 {
 	struct code_file *f;
-	uint32_t number;
-	size_t pos = 0;
-	int r;
+	int r = find_file(state, *(const uint32_t *)(const void *)request->data, &f);
 
-	if (!message_get(request, &pos, &number, sizeof(number)) || request->fds != 1)
-		return -EBADMSG;
-	r = find_file(h, number, &f);
+	(void)ret;
 	return r < 0 ? r : code_file_add_debug(f, TAKE_FD(request->fd[0]));
 }
 
 /* ---- stacks ---- */
 
-static void forget_space(struct code_helper *h, uint32_t number)
+static int answer_space(void *state, struct helper_message *request, struct helper_message *ret)
 {
-	unwinder_free(h->space[number].unwinder);
-	h->space[number].unwinder = NULL;
-	code_space_done(&h->space[number].images);
-}
-
-static int answer_space(struct code_helper *h, struct helper_message *request)
-{
-	struct code_space_part part;
+	const struct code_space_part *part = (const void *)request->data;
+	struct code_helper *h = state;
 	struct code_space *s;
 	struct image image;
-	size_t pos = 0;
+	size_t pos = sizeof(*part);
 	int r = 0;
 
-	if (!message_get(request, &pos, &part, sizeof(part)) || part.space >= CODE_SPACES)
+	(void)ret;
+	if (part->space >= CODE_SPACES)
 		return -EBADMSG;
-	s = &h->space[part.space].images;
-	if (!part.first)
+	s = &h->space[part->space].images;
+	if (!part->first)
 		s->count = 0;
-	s->generation = part.generation;
+	s->generation = part->generation;
 	while (r == 0 && message_get(request, &pos, &image, sizeof(image)))
 		r = code_space_add(s, &image);
 	return r;
 }
 
-static int answer_forget(struct code_helper *h, struct helper_message *request)
+static int answer_forget(void *state, struct helper_message *request, struct helper_message *ret)
 {
-	uint32_t number;
-	size_t pos = 0;
+	uint32_t number = *(const uint32_t *)(const void *)request->data;
+	struct code_helper *h = state;
 
-	if (!message_get(request, &pos, &number, sizeof(number)) || number >= CODE_SPACES)
+	(void)ret;
+	if (number >= CODE_SPACES)
 		return -EBADMSG;
-	forget_space(h, number);
+	unwinder_free(h->space[number].unwinder);
+	h->space[number].unwinder = NULL;
+	code_space_done(&h->space[number].images);
 	return 0;
 }
 
-static int answer_unwind(struct code_helper *h, struct helper_message *request,
-			 struct helper_message *ret)
+static int answer_unwind(void *state, struct helper_message *request, struct helper_message *ret)
 {
+	uint32_t number = *(const uint32_t *)(const void *)request->data;
 	const struct zmem_grow_stack *stack;
+	struct code_helper *h = state;
 	struct unwound unwound;
-	uint32_t number[2];
-	size_t pos = 0;
+	size_t pos = 2 * sizeof(number);
 	int r = 0;
 
-	if (!message_get(request, &pos, number, sizeof(number)) || number[0] >= CODE_SPACES ||
-	    !h->dw)
+	if (number >= CODE_SPACES || !h->dw)
 		return -EBADMSG;
-	if (!h->space[number[0]].unwinder)
-		r = unwinder_new(h->dw, &h->space[number[0]].images, &h->files,
-				 &h->space[number[0]].unwinder);
+	if (!h->space[number].unwinder)
+		r = unwinder_new(h->dw, &h->space[number].images, &h->files,
+				 &h->space[number].unwinder);
 	while (r == 0 && pos < request->len) {
 		stack = (const void *)(request->data + pos);
 		if (request->len - pos < sizeof(*stack) ||
 		    !message_take(request, &pos, unwind_size(stack->len)))
 			return -EBADMSG;
-		unwinder_run(h->space[number[0]].unwinder, stack, &unwound);
+		unwinder_run(h->space[number].unwinder, stack, &unwound);
 		message_put(ret, &unwound,
 			    offsetof(struct unwound, ip) + unwound.count * sizeof(unwound.ip[0]));
 	}
@@ -258,52 +246,45 @@ static int look_up_jit(struct code_helper *h, uint32_t number)
 			     &h->name_arena);
 }
 
-static int answer_names(struct code_helper *h, struct helper_message *request,
-			struct helper_message *ret)
+static int answer_names(void *state, struct helper_message *request, struct helper_message *ret)
 {
-	struct code_names ask;
-	size_t pos = 0;
+	const struct code_names *ask = (const void *)request->data;
+	struct code_helper *h = state;
 	int r = 0;
 
-	if (!message_get(request, &pos, &ask, sizeof(ask)))
-		return -EBADMSG;
-	if (!ask.first) {
+	if (!ask->first) {
 		fill_budget(h);
-		r = read_addresses(h, request, pos);
+		r = read_addresses(h, request, sizeof(*ask));
 		if (r == 0)
-			r = request->kind == CODE_NAMES	  ? look_up(h, ask.number)
-			    : request->kind == CODE_LINES ? find_lines(h, ask.number)
-							  : look_up_jit(h, ask.number);
+			r = request->kind == CODE_NAMES	  ? look_up(h, ask->number)
+			    : request->kind == CODE_LINES ? find_lines(h, ask->number)
+							  : look_up_jit(h, ask->number);
 		/* Names that are known are told in any case. */
 		h->names_error = r;
 	}
 	if (r < 0 && r != -EFBIG)
 		return r;
-	put_names(h, ask.first, ret);
+	put_names(h, ask->first, ret);
 	return 0;
 }
 
-static int answer_functions(struct code_helper *h, struct helper_message *request,
-			    struct helper_message *ret)
+static int answer_functions(void *state, struct helper_message *request, struct helper_message *ret)
 {
 	struct found_function found[CODE_FUNCTIONS_MAX];
 	const char *name[CODE_FUNCTIONS_MAX];
-	struct function_names names = {.name = name};
-	struct code_functions ask;
+	const struct code_functions *ask = (const void *)request->data;
+	struct function_names names = {.name = name, .locals = ask->locals};
+	struct code_helper *h = state;
 	struct code_file *f;
-	size_t pos = 0;
 	int r;
 
-	if (!message_get(request, &pos, &ask, sizeof(ask)) || pos == request->len ||
-	    request->data[request->len - 1])
-		return -EBADMSG;
-	for (; pos < request->len; pos += strlen(name[names.count++]) + 1) {
+	for (size_t pos = sizeof(*ask); pos < request->len;
+	     pos += strlen(name[names.count++]) + 1) {
 		if (names.count == CODE_FUNCTIONS_MAX)
 			return -EBADMSG;
 		name[names.count] = request->data + pos;
 	}
-	names.locals = ask.locals;
-	r = find_file(h, ask.file, &f);
+	r = find_file(h, ask->file, &f);
 	if (r < 0 || f->fd < 0)
 		return r;
 	fill_budget(h);
@@ -314,68 +295,52 @@ static int answer_functions(struct code_helper *h, struct helper_message *reques
 	return 0;
 }
 
-static int answer_version(struct code_helper *h, struct helper_message *request,
-			  struct helper_message *ret)
+static int answer_version(void *state, struct helper_message *request, struct helper_message *ret)
 {
 	char version[CODE_VERSION_MAX] = "";
+	struct code_helper *h = state;
 	struct code_file *f;
-	uint32_t number;
-	size_t pos = 0;
-	int r;
+	int r = find_file(h, *(const uint32_t *)(const void *)request->data, &f);
 
-	if (!message_get(request, &pos, &number, sizeof(number)))
-		return -EBADMSG;
-	r = find_file(h, number, &f);
 	if (r == 0)
 		r = f->fd < 0 ? -ENOENT : jemalloc_version(f->fd, &h->budget, version);
 	message_put(ret, version, sizeof(version));
 	return r;
 }
 
-static int answer_perf_map(struct code_helper *h, struct helper_message *request)
+static int answer_perf_map(void *state, struct helper_message *request, struct helper_message *ret)
 {
-	struct code_perf_map ask;
-	size_t pos = 0;
+	const struct code_perf_map *ask = (const void *)request->data;
+	struct code_helper *h = state;
 	int fd;
 
-	if (!message_get(request, &pos, &ask, sizeof(ask)) || ask.map >= CODE_MAPS ||
-	    request->fds != 1)
+	(void)ret;
+	if (ask->map >= CODE_MAPS)
 		return -EBADMSG;
-	fd = code_open_perf_map(request->fd[0], ask.own_pid, ask.owner, h->everybody);
+	fd = code_open_perf_map(request->fd[0], ask->own_pid, ask->owner, h->everybody);
 	if (fd < 0)
 		return fd;
-	if (h->perf_map[ask.map])
-		close(h->perf_map[ask.map] - 1);
-	h->perf_map[ask.map] = fd + 1;
+	if (h->perf_map[ask->map])
+		close(h->perf_map[ask->map] - 1);
+	h->perf_map[ask->map] = fd + 1;
 	return 0;
 }
 
 int code_helper_answer(void *state, struct helper_message *request, struct helper_message *ret)
 {
-	struct code_helper *h = state;
+	static const struct helper_answer answers[] = {
+		[CODE_OPEN] = {answer_open, sizeof(struct code_open), 1, true},
+		[CODE_DEBUG] = {answer_debug, sizeof(uint32_t), 1, false},
+		[CODE_SPACE] = {answer_space, sizeof(struct code_space_part), 0, false},
+		[CODE_FORGET] = {answer_forget, sizeof(uint32_t), 0, false},
+		[CODE_UNWIND] = {answer_unwind, 2 * sizeof(uint32_t), 0, false},
+		[CODE_NAMES] = {answer_names, sizeof(struct code_names), 0, false},
+		[CODE_PERF_MAP] = {answer_perf_map, sizeof(struct code_perf_map), 1, false},
+		[CODE_PERF_NAMES] = {answer_names, sizeof(struct code_names), 0, false},
+		[CODE_LINES] = {answer_names, sizeof(struct code_names), 0, false},
+		[CODE_FUNCTIONS] = {answer_functions, sizeof(struct code_functions), 0, true},
+		[CODE_VERSION] = {answer_version, sizeof(uint32_t), 0, false},
+	};
 
-	switch ((enum code_ask)request->kind) {
-	case CODE_OPEN:
-		return answer_open(h, request, ret);
-	case CODE_DEBUG:
-		return answer_debug(h, request);
-	case CODE_SPACE:
-		return answer_space(h, request);
-	case CODE_FORGET:
-		return answer_forget(h, request);
-	case CODE_UNWIND:
-		return answer_unwind(h, request, ret);
-	case CODE_NAMES:
-	case CODE_LINES:
-	case CODE_PERF_NAMES:
-		return answer_names(h, request, ret);
-	case CODE_FUNCTIONS:
-		return answer_functions(h, request, ret);
-	case CODE_VERSION:
-		return answer_version(h, request, ret);
-	case CODE_PERF_MAP:
-		return answer_perf_map(h, request);
-	default:
-		return -EBADMSG;
-	}
+	return helper_answer(answers, ARRAY_SIZE(answers), state, request, ret);
 }

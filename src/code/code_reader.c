@@ -12,7 +12,7 @@
 #include "privilege/privilege.h"
 
 struct code_reader {
-	struct grow_helper helper;
+	struct helper helper;
 	struct code_helper state; /* the helper's copy changes */
 	/* For each file, the start of the helper that was asked to open it. */
 	unsigned *asked;
@@ -27,13 +27,13 @@ struct code_reader {
 #define LOST_MAX 2
 
 /* A program of 500 MiB with a million symbols takes less CPU. */
-static const struct grow_helper_kind kind = {
-	{.answer = code_helper_answer, .memory = (size_t)512 << 20},
-	.cpu_us = 5000000,
-	.idle_us = 1000000,
+static const struct helper_kind kind = {
+	.answer = code_helper_answer,
+	.memory = (size_t)512 << 20,
+	.limits = {.cpu_us = 5000000, .idle_us = 1000000},
 };
 
-int code_reader_new(const struct libdw *dw, uid_t uid, gid_t gid, struct grow_helpers *shared,
+int code_reader_new(const struct libdw *dw, uid_t uid, gid_t gid, struct helpers *shared,
 		    struct code_reader **ret)
 {
 	struct code_reader *r = calloc(1, sizeof(*r));
@@ -43,26 +43,26 @@ int code_reader_new(const struct libdw *dw, uid_t uid, gid_t gid, struct grow_he
 	r->state.dw = dw;
 	/* The rights are still those of root. */
 	r->state.everybody = geteuid() == 0 && uid != 0 && !privilege_can_leave();
-	grow_helper_init(&r->helper, &kind, uid, gid, &r->state, shared);
+	helper_init(&r->helper, &kind, uid, gid, &r->state, shared);
 	*ret = r;
 	return 0;
 }
 
 bool code_reader_is_of(const struct code_reader *r, uid_t uid, gid_t gid)
 {
-	return r->helper.helper.uid == uid && r->helper.helper.gid == gid;
+	return r->helper.uid == uid && r->helper.gid == gid;
 }
 
 int code_reader_begin(struct code_reader *r)
 {
-	int error = helper_start(&r->helper.helper);
+	int error = helper_start(&r->helper);
 
-	return error < 0 ? error : (int)r->helper.helper.starts;
+	return error < 0 ? error : (int)r->helper.starts;
 }
 
 void code_reader_free(struct code_reader *r)
 {
-	helper_done(&r->helper.helper);
+	helper_done(&r->helper);
 	free(r->asked);
 	free(r);
 }
@@ -71,23 +71,21 @@ void code_reader_free(struct code_reader *r)
 
 static void begin(struct code_reader *r, enum code_ask what, const void *head, size_t len)
 {
-	grow_helper_begin(&r->helper, what);
+	helper_begin(&r->helper, what);
 	message_put(&r->helper.request, head, len);
 }
 
 /* A new helper would have no files: see code_reader_begin(). */
 static int call(struct code_reader *r)
 {
-	return helper_runs(&r->helper.helper) ? grow_helper_call(&r->helper, 0) : -ECHILD;
+	return helper_runs(&r->helper) ? helper_call(&r->helper, 0) : -ECHILD;
 }
 
 /* Likewise, about a file. */
 static int call_file(struct code_reader *r)
 {
-	bool runs = helper_runs(&r->helper.helper);
-	int error = r->lost >= LOST_MAX ? -EBUSY
-		    : runs		? grow_helper_call_file(&r->helper)
-					: -ECHILD;
+	bool runs = helper_runs(&r->helper);
+	int error = r->lost >= LOST_MAX ? -EBUSY : runs ? helper_call_file(&r->helper) : -ECHILD;
 
 	/* Lines of large programs may cost too much, and names do not. */
 	r->lost += runs && r->helper.request.kind != CODE_LINES && helper_lost(error);
@@ -96,8 +94,7 @@ static int call_file(struct code_reader *r)
 
 bool code_reader_has(const struct code_reader *r, uint32_t file)
 {
-	return helper_runs(&r->helper.helper) && file < r->files &&
-	       r->asked[file] == r->helper.helper.starts;
+	return helper_runs(&r->helper) && file < r->files && r->asked[file] == r->helper.starts;
 }
 
 static int note_asked(struct code_reader *r, uint32_t file)
@@ -112,7 +109,7 @@ static int note_asked(struct code_reader *r, uint32_t file)
 		r->asked = moved;
 		r->files = count;
 	}
-	r->asked[file] = r->helper.helper.starts;
+	r->asked[file] = r->helper.starts;
 	return 0;
 }
 
@@ -198,7 +195,7 @@ int code_reader_unwind(struct code_reader *r, uint32_t space,
 
 void code_reader_forget_space(struct code_reader *r, uint32_t space)
 {
-	if (!helper_runs(&r->helper.helper))
+	if (!helper_runs(&r->helper))
 		return;
 	begin(r, CODE_FORGET, &space, sizeof(space));
 	call(r);
@@ -232,8 +229,8 @@ static int each_name(const struct helper_message *m, size_t first, size_t count,
 }
 
 /* As many addresses go into a request as have room, and the answer may come in parts. */
-static int name_all(struct code_reader *r, enum code_ask what, uint32_t number,
-		    const uint64_t *address, size_t count, code_name_fn fn, void *arg)
+int code_reader_name(struct code_reader *r, enum code_ask by, uint32_t number,
+		     const uint64_t *address, size_t count, code_name_fn fn, void *arg)
 {
 	const size_t most = (HELPER_DATA - sizeof(struct code_names)) / sizeof(*address);
 	int error = 0, limited = 0;
@@ -245,7 +242,7 @@ static int name_all(struct code_reader *r, enum code_ask what, uint32_t number,
 		while (error == 0 && ask.first < n) {
 			uint32_t before = ask.first;
 
-			begin(r, what, &ask, sizeof(ask));
+			begin(r, by, &ask, sizeof(ask));
 			if (!before)
 				message_put(&r->helper.request, address + i, n * sizeof(*address));
 			error = call_file(r);
@@ -260,18 +257,6 @@ static int name_all(struct code_reader *r, enum code_ask what, uint32_t number,
 		}
 	}
 	return error ? error : limited;
-}
-
-int code_reader_name(struct code_reader *r, uint32_t file, const uint64_t *vaddr, size_t count,
-		     code_name_fn fn, void *arg)
-{
-	return name_all(r, CODE_NAMES, file, vaddr, count, fn, arg);
-}
-
-int code_reader_find_lines(struct code_reader *r, uint32_t file, const uint64_t *vaddr,
-			   size_t count, code_name_fn fn, void *arg)
-{
-	return name_all(r, CODE_LINES, file, vaddr, count, fn, arg);
 }
 
 int code_reader_functions(struct code_reader *r, uint32_t file, const struct function_names *names,
@@ -307,16 +292,9 @@ int code_reader_version(struct code_reader *r, uint32_t file, char ret[CODE_VERS
 
 int code_reader_open_perf_map(struct code_reader *r, uint32_t map, int root_fd, pid_t own_pid)
 {
-	const struct code_perf_map ask = {
-		.map = map, .owner = r->helper.helper.uid, .own_pid = own_pid};
+	const struct code_perf_map ask = {.map = map, .owner = r->helper.uid, .own_pid = own_pid};
 
 	begin(r, CODE_PERF_MAP, &ask, sizeof(ask));
 	message_put_fd(&r->helper.request, root_fd);
 	return call_file(r);
-}
-
-int code_reader_name_jit(struct code_reader *r, uint32_t map, const uint64_t *address, size_t count,
-			 code_name_fn fn, void *arg)
-{
-	return name_all(r, CODE_PERF_NAMES, map, address, count, fn, arg);
 }

@@ -8,7 +8,7 @@
 
 #ifdef ZMEM_STATIC
 
-int debuginfod_open(struct grow_helpers *shared, struct debuginfod **ret, char *why, size_t cap)
+int debuginfod_open(struct helpers *shared, struct debuginfod **ret, char *why, size_t cap)
 {
 	(void)shared;
 	(void)ret;
@@ -116,19 +116,19 @@ static int answer(void *state, struct helper_message *request, struct helper_mes
 	return 0;
 }
 
-static const struct grow_helper_kind kind = {
+/* The library gives up itself: after 90 s, or DEBUGINFOD_TIMEOUT. A signal ends it before. */
+static const struct helper_kind kind = {
+	.answer = answer,
 	/* The library, and what it loads. */
-	{.answer = answer, .memory = (size_t)1 << 30, .network = true},
+	.memory = (size_t)1 << 30,
+	.network = true,
 	/* A file of 2 GiB is decrypted in less. */
-	.cpu_us = 30000000,
-	/* The library itself gives up: after 90 s, or DEBUGINFOD_TIMEOUT. A signal ends it before.
-	 */
-	.idle_us = 600000000,
+	.limits = {.cpu_us = 30000000, .idle_us = 600000000},
 };
 
 /* ---- the requests ---- */
 
-int debuginfod_open(struct grow_helpers *shared, struct debuginfod **ret, char *why, size_t cap)
+int debuginfod_open(struct helpers *shared, struct debuginfod **ret, char *why, size_t cap)
 {
 	const char *servers = getenv("DEBUGINFOD_URLS");
 	cleanup_free struct debuginfod *d = calloc(1, sizeof(*d));
@@ -147,7 +147,7 @@ int debuginfod_open(struct grow_helpers *shared, struct debuginfod **ret, char *
 			 ARRAY_SIZE(functions), &d->library, why, cap);
 	if (r < 0)
 		return r;
-	grow_helper_init(&d->helper, &kind, geteuid(), getegid(), &d->library, shared);
+	helper_init(&d->helper, &kind, geteuid(), getegid(), &d->library, shared);
 	*ret = TAKE_PTR(d);
 	return 0;
 }
@@ -162,9 +162,9 @@ int debuginfod_fetch(struct debuginfod *d, const struct elf_facts *facts)
 		return -ENOENT;
 	if (d->lost)
 		return d->lost;
-	grow_helper_begin(&d->helper, 0);
+	helper_begin(&d->helper, 0);
 	message_put(&d->helper.request, facts->build_id, facts->build_id_len);
-	r = grow_helper_call(&d->helper, 1);
+	r = helper_call(&d->helper, 1);
 	if (helper_lost(r))
 		d->lost = r;
 	if (r < 0)
@@ -175,6 +175,6 @@ int debuginfod_fetch(struct debuginfod *d, const struct elf_facts *facts)
 void debuginfod_close(struct debuginfod *d)
 {
 	if (d)
-		helper_done(&d->helper.helper);
+		helper_done(&d->helper);
 	free(d);
 }

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "code/symbols.h"
-#include "privilege/grow_helper.h"
+#include "privilege/helper.h"
 
 struct debuginfod_client; /* of the library */
 
@@ -24,12 +24,12 @@ struct debuginfod_library {
 
 struct debuginfod {
 	struct debuginfod_library library;
-	struct grow_helper helper;
+	struct helper helper;
 	int lost; /* the error with which the helper was lost: nothing more is asked */
 };
 
 /* Returns 0, or a negative errno and in `why` what is missing and what to do. */
-int debuginfod_open(struct grow_helpers *shared, struct debuginfod **ret, char *why, size_t cap);
+int debuginfod_open(struct helpers *shared, struct debuginfod **ret, char *why, size_t cap);
 /*
  * Returns an open file with the symbols of a file with these facts, or a negative errno: -ENOENT if
  * no server has it, and those of helper_call(). It may take minutes. `d` may be NULL.

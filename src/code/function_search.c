@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/parse.h"
 
@@ -30,38 +31,17 @@ struct search {
 	const struct function_names *names;
 	uint32_t *sorted; /* their numbers, in the order of the names */
 	uint8_t *code;	  /* CODE_MAX bytes */
-	struct symbol_budget *budget;
+	const char *text; /* all names */
+	size_t text_len;
 	struct found_function *found;
 	size_t count, cap;
 };
 
-static void end_elf(Elf **elf)
-{
-	elf_end(*elf);
-}
-
-static size_t read_code(const struct search *s, const struct found_function *f)
-{
-	size_t want = f->size < CODE_MAX ? f->size : CODE_MAX;
-
-	for (size_t i = 0; i < s->facts->segments; i++) {
-		const struct elf_segment *segment = &s->facts->segment[i];
-		uint64_t at = f->vaddr - segment->vaddr;
-		ssize_t n;
-
-		if (at >= segment->size)
-			continue;
-		n = pread(s->fd, s->code, want, (off_t)(segment->offset + at));
-		return n > 0 ? (size_t)n : 0;
-	}
-	return 0;
-}
-
 static void find_spot(const struct search *s, struct found_function *f)
 {
-	size_t len = read_code(s, f);
+	size_t want = f->size < CODE_MAX ? f->size : CODE_MAX;
+	size_t len = elf_read_code(s->fd, s->facts, f->vaddr, s->code, want);
 
-	memcpy(f->code, s->code, len < sizeof(f->code) ? len : sizeof(f->code));
 	f->spot = probe_spot_first();
 #if defined(__x86_64__)
 	f->spot = probe_spot_x86(s->code, len);
@@ -80,31 +60,38 @@ static bool is_code(const struct search *s, const Elf64_Sym *sym)
 	return section && gelf_getshdr(section, &shdr) && shdr.sh_flags & SHF_EXECINSTR;
 }
 
-/* The place of a name in the sorted list, or of the first one behind it. */
-static size_t find_name(const struct search *s, const char *name)
+struct sought {
+	const char *const *names;
+	const char *name;
+};
+
+static bool is_name_before(const void *number, const void *arg)
 {
-	size_t low = 0, high = s->names->count;
+	const struct sought *s = arg;
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (strcmp(s->names->name[s->sorted[middle]], name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return strcmp(s->names[*(const uint32_t *)number], s->name) < 0;
 }
 
-static void try_symbol(struct search *s, const Elf64_Sym *sym, const char *name)
+static int compare_names(const void *a, const void *b, void *arg)
 {
+	const char *const *names = arg;
+
+	return strcmp(names[*(const uint32_t *)a], names[*(const uint32_t *)b]);
+}
+
+static void try_symbol(void *arg, const Elf64_Sym *sym)
+{
+	struct search *s = arg;
 	struct found_function *f;
+	const char *name;
 	size_t place;
 
 	if (ELF64_ST_TYPE(sym->st_info) != STT_FUNC || !sym->st_size ||
-	    sym->st_shndx == SHN_UNDEF || s->count == s->cap)
+	    sym->st_shndx == SHN_UNDEF || s->count == s->cap || sym->st_name >= s->text_len)
 		return;
-	place = find_name(s, name);
+	name = s->text + sym->st_name;
+	place = count_before(s->sorted, s->names->count, sizeof(*s->sorted), is_name_before,
+			     &(struct sought){s->names->name, name});
 	if (place == s->names->count || strcmp(s->names->name[s->sorted[place]], name) != 0 ||
 	    (ELF64_ST_BIND(sym->st_info) == STB_LOCAL && s->sorted[place] < s->names->locals) ||
 	    !is_code(s, sym))
@@ -117,11 +104,11 @@ static void try_symbol(struct search *s, const Elf64_Sym *sym, const char *name)
 
 /* Leaves out what begins inside of this function; and what begins before its spot may jump there.
  */
-static void try_overlap(struct search *s, const Elf64_Sym *sym, const char *name)
+static void try_overlap(void *arg, const Elf64_Sym *sym)
 {
+	struct search *s = arg;
 	size_t kept = 0;
 
-	(void)name;
 	if (ELF64_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF)
 		return;
 	for (size_t i = 0; i < s->count; i++) {
@@ -136,100 +123,30 @@ static void try_overlap(struct search *s, const Elf64_Sym *sym, const char *name
 	s->count = kept;
 }
 
-static bool spend(struct search *s, uint64_t bytes, uint64_t steps)
+static int search_table(struct search *s, const struct symbol_table *t,
+			struct symbol_budget *budget)
 {
-	if (s->budget->bytes < bytes || s->budget->steps < steps)
-		return false;
-	s->budget->bytes -= bytes;
-	s->budget->steps -= steps;
-	return true;
-}
-
-static void each_symbol(struct search *s, const GElf_Shdr *shdr, const char *text, size_t len,
-			void (*fn)(struct search *s, const Elf64_Sym *sym, const char *name))
-{
-	cleanup_free Elf64_Sym *piece = malloc(PIECE);
-	uint64_t left = shdr->sh_size / sizeof(*piece), at = shdr->sh_offset;
-
-	while (piece && left) {
-		size_t want = left < PIECE / sizeof(*piece) ? left : PIECE / sizeof(*piece), have;
-		ssize_t n = pread(s->fd, piece, want * sizeof(*piece), (off_t)at);
-
-		have = n > 0 ? (size_t)n / sizeof(*piece) : 0;
-		if (!have)
-			return;
-		for (size_t i = 0; i < have; i++) {
-			if (piece[i].st_name < len)
-				fn(s, &piece[i], text + piece[i].st_name);
-		}
-		left -= have;
-		at += have * sizeof(*piece);
-	}
-}
-
-static int search_table(struct search *s, const GElf_Shdr *shdr, const GElf_Shdr *names)
-{
-	uint64_t symbols = shdr->sh_size / sizeof(Elf64_Sym);
 	cleanup_free char *text = NULL;
-	ssize_t len;
+	int r;
 
-	if (!spend(s, names->sh_size + shdr->sh_size, symbols))
-		return -EFBIG;
-	text = malloc(names->sh_size + 1);
+	if (t->names_size > NAMES_MAX)
+		return 0;
+	text = malloc(t->names_size + 1);
 	if (!text)
 		return -ENOMEM;
-	len = pread(s->fd, text, names->sh_size, (off_t)names->sh_offset);
-	if (len <= 0)
-		return 0;
-	text[len] = '\0';
-	each_symbol(s, shdr, text, (size_t)len, try_symbol);
-	if (!s->count)
-		return 0;
-	if (!spend(s, shdr->sh_size, symbols)) {
-		s->count = 0;
-		return -EFBIG;
-	}
-	each_symbol(s, shdr, text, (size_t)len, try_overlap);
-	return 0;
-}
-
-/* Returns 1 if there was a table of this type, 0, or a negative errno. */
-static int search_tables(struct search *s, unsigned type)
-{
-	Elf_Scn *section = NULL;
-	GElf_Shdr shdr, names;
-
-	while ((section = elf_nextscn(s->elf, section))) {
-		int r;
-
-		if (!gelf_getshdr(section, &shdr) || shdr.sh_type != type ||
-		    shdr.sh_entsize != sizeof(Elf64_Sym) || shdr.sh_flags & SHF_COMPRESSED ||
-		    !gelf_getshdr(elf_getscn(s->elf, shdr.sh_link), &names) ||
-		    names.sh_type != SHT_STRTAB || names.sh_flags & SHF_COMPRESSED ||
-		    names.sh_size > NAMES_MAX || shdr.sh_offset > FILE_MAX ||
-		    shdr.sh_size > FILE_MAX || names.sh_offset > FILE_MAX)
-			continue;
-		r = search_table(s, &shdr, &names);
-		return r < 0 ? r : 1;
-	}
-	return 0;
-}
-
-/* Each step puts one name among those before it: they are few. */
-static void sort_names(struct search *s)
-{
-	for (size_t i = 0, at; i < s->names->count; i++) {
-		for (at = i; at && strcmp(s->names->name[i], s->names->name[s->sorted[at - 1]]) < 0;
-		     at--)
-			s->sorted[at] = s->sorted[at - 1];
-		s->sorted[at] = (uint32_t)i;
-	}
+	s->text = text;
+	s->text_len = elf_read_some(s->fd, t->names_offset, text, t->names_size, budget);
+	text[s->text_len] = '\0';
+	r = symbol_table_each(s->fd, t, budget, try_symbol, s);
+	if (r == 0 && s->count)
+		r = symbol_table_each(s->fd, t, budget, try_overlap, s);
+	return r;
 }
 
 int functions_find(int fd, const struct elf_facts *facts, const struct function_names *names,
 		   struct symbol_budget *budget, struct found_function *ret, size_t cap)
 {
-	cleanup(end_elf) Elf *elf = elf_open_file(fd);
+	cleanup(elf_done) Elf *elf = elf_open_file(fd);
 	cleanup_free uint32_t *sorted = calloc(names->count + 1, sizeof(*sorted));
 	cleanup_free uint8_t *code = malloc(CODE_MAX);
 	struct search s = {.fd = fd,
@@ -238,21 +155,23 @@ int functions_find(int fd, const struct elf_facts *facts, const struct function_
 			   .names = names,
 			   .sorted = sorted,
 			   .code = code,
-			   .budget = budget,
 			   .found = ret,
 			   .cap = cap};
+	struct symbol_table table;
 	GElf_Ehdr header;
-	int r;
+	int r = 0;
 
 	/* An emulator maps code of another machine as code (box64, qemu-user). */
 	if (!elf || !gelf_getehdr(elf, &header) || header.e_machine != OWN_MACHINE)
 		return 0;
 	if (!sorted || !code)
 		return -ENOMEM;
-	sort_names(&s);
-	r = search_tables(&s, SHT_SYMTAB);
-	if (r == 0)
-		r = search_tables(&s, SHT_DYNSYM);
+	for (size_t i = 0; i < names->count; i++)
+		sorted[i] = (uint32_t)i;
+	sort_items(sorted, names->count, sizeof(*sorted), compare_names, (void *)names->name);
+	if (symbol_table_find(elf, SHT_SYMTAB, &table) ||
+	    symbol_table_find(elf, SHT_DYNSYM, &table))
+		r = search_table(&s, &table, budget);
 	return r < 0 ? r : (int)s.count;
 }
 
@@ -316,7 +235,7 @@ static int search_data(int fd, const GElf_Shdr *shdr, char ret[CODE_VERSION_MAX]
 
 int jemalloc_version(int fd, struct symbol_budget *budget, char ret[CODE_VERSION_MAX])
 {
-	cleanup(end_elf) Elf *elf = elf_open_file(fd);
+	cleanup(elf_done) Elf *elf = elf_open_file(fd);
 	Elf_Scn *section = NULL;
 	GElf_Shdr shdr;
 

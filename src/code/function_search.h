@@ -6,14 +6,11 @@
 #include "code/probe_spot.h"
 #include "code/symbols.h"
 
-#define FUNCTION_CODE 16
-
 struct found_function {
 	uint32_t i; /* of its name */
 	uint32_t unused;
 	uint64_t vaddr, size;
 	struct probe_spot spot;
-	uint8_t code[FUNCTION_CODE]; /* its first bytes */
 };
 
 /*

@@ -13,27 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
-
-static void end_elf(Elf **elf)
-{
-	elf_end(*elf);
-}
-
-/* Reads up to `len` bytes. Returns how many. */
-static size_t read_some(int fd, uint64_t offset, void *buf, size_t len,
-			struct symbol_budget *budget)
-{
-	ssize_t n = offset <= INT64_MAX && symbol_budget_spend(&budget->bytes, len)
-			    ? pread(fd, buf, len, (off_t)offset)
-			    : 0;
-
-	return n > 0 ? (size_t)n : 0;
-}
 
 static bool read_all(int fd, uint64_t offset, void *buf, size_t len, struct symbol_budget *budget)
 {
-	return read_some(fd, offset, buf, len, budget) == len;
+	return elf_read_some(fd, offset, buf, len, budget) == len;
 }
 
 /* ---- a sorted table ---- */
@@ -99,28 +84,9 @@ static bool find_entry(const struct start_table *t, uint64_t address, uint64_t *
 
 /* ---- bytes of tables for unwinding ---- */
 
-struct bytes {
-	const unsigned char *data;
-	size_t len, pos;
-	bool bad; /* there were not enough */
-};
-
-static uint64_t take_number(struct bytes *b, size_t size)
-{
-	uint64_t value = 0;
-
-	if (b->bad || size > b->len - b->pos) {
-		b->bad = true;
-		return 0;
-	}
-	memcpy(&value, b->data + b->pos, size);
-	b->pos += size;
-	return value;
-}
-
 static void skip_leb(struct bytes *b)
 {
-	while (take_number(b, 1) & 0x80)
+	while (bytes_read(b, 1) & 0x80)
 		;
 }
 
@@ -137,31 +103,26 @@ static size_t encoded_size(unsigned encoding)
 }
 
 /* An address that is stored at `at`; 0: none. */
-static uint64_t take_address(struct bytes *b, unsigned encoding, uint64_t at)
+static uint64_t read_address(struct bytes *b, unsigned encoding, uint64_t at)
 {
 	size_t size = encoded_size(encoding);
 	uint64_t base = (encoding & 0x70) == DW_EH_PE_pcrel ? at : 0;
-	uint64_t value = take_number(b, size);
+	bool is_signed = encoding & 0x08;
+	uint64_t value = is_signed ? (uint64_t)bytes_read_signed(b, size) : bytes_read(b, size);
 
 	if (!size || encoding & DW_EH_PE_indirect || ((encoding & 0x70) && !base)) {
 		b->bad = true;
 		return 0;
 	}
-	if (encoding & 0x08 && size < 8 && value >> (size * 8 - 1))
-		value -= (uint64_t)1 << (size * 8);
 	return base + value;
 }
 
 /* ---- the table for unwinding ---- */
 
-struct loaded {
-	struct elf_segment item[SEGMENTS_MAX];
-	size_t count;
-};
-
 struct unwind_table {
 	int fd;
-	struct loaded loaded;
+	struct elf_segment loaded[SEGMENTS_MAX];
+	size_t segments;
 	struct start_table starts;
 	struct symbol_budget *budget;
 	/* How the last CIE encodes addresses. Many functions have the same one. */
@@ -172,17 +133,11 @@ struct unwind_table {
 /* Reads up to `len` bytes at an address of the file. Returns how many. */
 static size_t read_loaded(const struct unwind_table *t, uint64_t vaddr, void *buf, size_t len)
 {
-	for (size_t i = 0; i < t->loaded.count; i++) {
-		const struct elf_segment *s = &t->loaded.item[i];
-		uint64_t at = vaddr - s->vaddr;
+	uint64_t offset, left;
 
-		if (at >= s->size)
-			continue;
-		if (len > s->size - at)
-			len = (size_t)(s->size - at);
-		return read_some(t->fd, s->offset + at, buf, len, t->budget);
-	}
-	return 0;
+	if (!elf_find_offset(t->loaded, t->segments, vaddr, &offset, &left))
+		return 0;
+	return elf_read_some(t->fd, offset, buf, len < left ? len : left, t->budget);
 }
 
 /*
@@ -192,7 +147,7 @@ static size_t read_loaded(const struct unwind_table *t, uint64_t vaddr, void *bu
  */
 static bool open_unwind_table(struct unwind_table *t)
 {
-	cleanup(end_elf) Elf *elf = elf_open_file(t->fd);
+	cleanup(elf_done) Elf *elf = elf_open_file(t->fd);
 	struct {
 		uint8_t version, frame, count, table;
 		int32_t frame_at;
@@ -204,8 +159,8 @@ static bool open_unwind_table(struct unwind_table *t)
 	if (!elf || elf_getphdrnum(elf, &count) < 0)
 		return false;
 	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &p); i++) {
-		if (p.p_type == PT_LOAD && t->loaded.count < SEGMENTS_MAX)
-			t->loaded.item[t->loaded.count++] =
+		if (p.p_type == PT_LOAD && t->segments < SEGMENTS_MAX)
+			t->loaded[t->segments++] =
 				(struct elf_segment){p.p_offset, p.p_filesz, p.p_vaddr};
 		else if (p.p_type == PT_GNU_EH_FRAME)
 			table = p;
@@ -230,7 +185,7 @@ static bool open_unwind_table(struct unwind_table *t)
 static bool read_encoding(const unsigned char *data, size_t len, unsigned *ret)
 {
 	struct bytes b = {.data = data, .len = len};
-	uint64_t size = take_number(&b, 4), id = take_number(&b, 4), version = take_number(&b, 1);
+	uint64_t size = bytes_read(&b, 4), id = bytes_read(&b, 4), version = bytes_read(&b, 1);
 	const char *letter = (const char *)data + b.pos;
 
 	if (b.bad || !size || size == UINT32_MAX || id || (version != 1 && version != 3) ||
@@ -240,7 +195,7 @@ static bool read_encoding(const unsigned char *data, size_t len, unsigned *ret)
 	skip_leb(&b); /* alignment of code */
 	skip_leb(&b); /* of data */
 	if (version == 1)
-		take_number(&b, 1); /* register of the return address */
+		bytes_read(&b, 1); /* register of the return address */
 	else
 		skip_leb(&b);
 	*ret = DW_EH_PE_absptr;
@@ -251,15 +206,15 @@ static bool read_encoding(const unsigned char *data, size_t len, unsigned *ret)
 	skip_leb(&b); /* length of what follows */
 	for (; *letter && !b.bad; letter++) {
 		if (*letter == 'R') {
-			*ret = (unsigned)take_number(&b, 1);
+			*ret = (unsigned)bytes_read(&b, 1);
 			return !b.bad;
 		}
 		if (*letter == 'L') {
-			take_number(&b, 1);
+			bytes_read(&b, 1);
 		} else if (*letter == 'P') {
-			size_t pointer = encoded_size((unsigned)take_number(&b, 1));
+			size_t pointer = encoded_size((unsigned)bytes_read(&b, 1));
 
-			take_number(&b, pointer);
+			bytes_read(&b, pointer);
 			b.bad |= !pointer;
 		} else if (*letter != 'S' && *letter != 'B') {
 			return false;
@@ -273,7 +228,7 @@ static bool read_fde(struct unwind_table *t, uint64_t at, struct code_span *ret)
 {
 	unsigned char data[64];
 	struct bytes b = {.data = data, .len = read_loaded(t, at, data, 24)};
-	uint64_t size = take_number(&b, 4), cie = at + 4 - take_number(&b, 4);
+	uint64_t size = bytes_read(&b, 4), cie = at + 4 - bytes_read(&b, 4);
 
 	if (b.bad || size < 8 || size == UINT32_MAX || cie == at + 4)
 		return false;
@@ -286,8 +241,8 @@ static bool read_fde(struct unwind_table *t, uint64_t at, struct code_span *ret)
 			return false;
 		t->cie = cie;
 	}
-	ret->start = take_address(&b, t->encoding, at + b.pos);
-	size = take_address(&b, t->encoding & 0x07, 0);
+	ret->start = read_address(&b, t->encoding, at + b.pos);
+	size = read_address(&b, t->encoding & 0x07, 0);
 	ret->end = ret->start + size;
 	return !b.bad && ret->end > ret->start;
 }
@@ -378,7 +333,7 @@ static bool is_go_head(const struct go_head *h)
 
 static bool find_sections(int fd, struct go_sections *ret)
 {
-	cleanup(end_elf) Elf *elf = elf_open_file(fd);
+	cleanup(elf_done) Elf *elf = elf_open_file(fd);
 	Elf_Scn *section = NULL;
 	GElf_Shdr shdr;
 
@@ -411,8 +366,8 @@ static bool find_in_data(int fd, struct go_sections *s, struct symbol_budget *bu
 
 	while (piece && at < s->data.sh_size) {
 		uint64_t left = s->data.sh_size - at;
-		size_t have = read_some(fd, s->data.sh_offset + at, piece,
-					left < PIECE ? (size_t)left : PIECE, budget);
+		size_t have = elf_read_some(fd, s->data.sh_offset + at, piece,
+					    left < PIECE ? (size_t)left : PIECE, budget);
 
 		if (have < sizeof(struct go_head))
 			return false;
@@ -444,7 +399,7 @@ static uint64_t find_relocated(int fd, const GElf_Shdr *section, uint64_t at,
 
 	while (piece && left) {
 		size_t want = (left < at_once ? left : at_once) * sizeof(*piece);
-		size_t have = read_some(fd, offset, piece, want, budget) / sizeof(*piece);
+		size_t have = elf_read_some(fd, offset, piece, want, budget) / sizeof(*piece);
 
 		if (!have || !symbol_budget_spend(&budget->steps, have))
 			return 0;
@@ -533,7 +488,7 @@ static const char *read_go_name(const struct go_table *t, uint64_t description, 
 	if (at >= t->size)
 		return NULL;
 	len = t->size - at < SYMBOL_NAME_MAX ? (size_t)(t->size - at) : SYMBOL_NAME_MAX;
-	len = read_some(t->starts.fd, t->offset + at, text, len, t->starts.budget);
+	len = elf_read_some(t->starts.fd, t->offset + at, text, len, t->starts.budget);
 	len = strnlen(text, len);
 	return len ? arena_strndup(names, text, len) : NULL;
 }

@@ -13,6 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
@@ -98,15 +99,13 @@ static int read_code(struct strbuf *code, int pid_fd)
 	return code->len ? 0 : -ESRCH;
 }
 
-static int answer_code(struct strbuf *code, struct helper_message *request,
-		       struct helper_message *ret)
+static int answer_code(void *state, struct helper_message *request, struct helper_message *ret)
 {
-	uint64_t at, total;
-	size_t pos = 0, len;
+	uint64_t at = *(const uint64_t *)(const void *)request->data, total;
+	struct strbuf *code = state;
+	size_t len;
 	int root, r;
 
-	if (request->fds != 1 || !message_get(request, &pos, &at, sizeof(at)))
-		return -EBADMSG;
 	if (!at) {
 		r = read_code(code, request->fd[0]);
 		if (r < 0)
@@ -144,21 +143,19 @@ static int if_inode(int fd, uint64_t inode)
 	return -1;
 }
 
-static int answer_find(struct helper_message *request, struct helper_message *ret)
+static int answer_find(void *state, struct helper_message *request, struct helper_message *ret)
 {
-	struct code_mapping m;
-	size_t pos = 0;
+	const struct code_mapping *m = (const void *)request->data;
 	int fd;
 
-	if (!request->fds || !message_get(request, &pos, &m, sizeof(m)) || pos == request->len ||
-	    request->data[request->len - 1])
-		return -EBADMSG;
+	(void)state;
 	/* It is this file, also where maps has the inode of the layer below (overlayfs). */
-	fd = find_mapped(request->fd[0], &m);
+	fd = find_mapped(request->fd[0], m);
 	if (fd < 0)
-		fd = if_inode(openat(request->fd[0], "exe", O_PATH | O_CLOEXEC), m.inode);
+		fd = if_inode(openat(request->fd[0], "exe", O_PATH | O_CLOEXEC), m->inode);
 	if (fd < 0 && request->fds > 1)
-		fd = if_inode(code_find_below(request->fd[1], request->data + pos, 0), m.inode);
+		fd = if_inode(code_find_below(request->fd[1], request->data + sizeof(*m), 0),
+			      m->inode);
 	if (fd < 0)
 		return -ENOENT;
 	message_put_fd(ret, fd);
@@ -205,17 +202,13 @@ static const struct mount *find_mount(const struct mounts *mounts, uint64_t id)
 /* It is on the kernel's own mount of shared memory: memfd_create(). It does not ask a server. */
 static bool is_of_kernel(int fd)
 {
-	cleanup_close int own = memfd_create("zmem-bpf", MFD_CLOEXEC);
-	struct statx theirs, ours;
+	struct statx theirs;
 
-	return own >= 0 &&
-	       statx(own, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &ours) == 0 &&
-	       statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &theirs) == 0 &&
-	       ours.stx_dev_major == theirs.stx_dev_major &&
-	       ours.stx_dev_minor == theirs.stx_dev_minor;
+	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &theirs) == 0 &&
+	       shmem_device() == ((uint64_t)theirs.stx_dev_major << 32 | theirs.stx_dev_minor);
 }
 
-static int answer_type(struct helper_message *request, struct helper_message *ret)
+static int answer_type(void *state, struct helper_message *request, struct helper_message *ret)
 {
 	cleanup(mounts_done) struct mounts theirs = {}, ours = {};
 	const struct mount *m = NULL;
@@ -223,8 +216,7 @@ static int answer_type(struct helper_message *request, struct helper_message *re
 	uint64_t id;
 	bool local;
 
-	if (request->fds != 2)
-		return -EBADMSG;
+	(void)state;
 	if (mount_id(request->fd[1], &id) == 0) {
 		if (mounts_read(request->fd[0], "mountinfo", &theirs) == 0)
 			m = find_mount(&theirs, id);
@@ -265,12 +257,11 @@ static bool has_our_root(int pid_fd)
 	       (ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino);
 }
 
-static int answer_open(struct helper_message *request, struct helper_message *ret)
+static int answer_open(void *state, struct helper_message *request, struct helper_message *ret)
 {
 	int fd;
 
-	if (request->fds != 2)
-		return -EBADMSG;
+	(void)state;
 	if (has_our_root(request->fd[0]) || !is_mounted_here(request->fd[0], request->fd[1]))
 		return -EACCES;
 	fd = code_open_found(request->fd[1], false);
@@ -334,13 +325,14 @@ static int pagemap_open(struct pagemap *m, int pid_fd)
 	return n ? 0 : -ESRCH;
 }
 
-static int answer_pages(struct helper_message *request, struct helper_message *ret)
+static int answer_pages(void *state, struct helper_message *request, struct helper_message *ret)
 {
 	cleanup(pagemap_close) struct pagemap map = {.fd = -1};
 	struct fault_pages item;
 	size_t pos = 0;
-	int r = request->fds == 1 ? pagemap_open(&map, request->fd[0]) : -EBADMSG;
+	int r = pagemap_open(&map, request->fd[0]);
 
+	(void)state;
 	if (r < 0)
 		return r;
 	while (message_get(request, &pos, &item, sizeof(item))) {
@@ -350,18 +342,17 @@ static int answer_pages(struct helper_message *request, struct helper_message *r
 	return 0;
 }
 
-static int answer_memory(struct helper_message *request, struct helper_message *ret)
+static int answer_memory(void *state, struct helper_message *request, struct helper_message *ret)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	const uint64_t *ask = (const void *)request->data;
 	cleanup(pagemap_close) struct pagemap map = {.fd = -1};
 	cleanup_close int fd = -1;
-	uint64_t ask[2];
-	size_t pos = 0;
 	ssize_t n;
 	int r;
 
-	if (request->fds != 1 || !message_get(request, &pos, ask, sizeof(ask)) ||
-	    ask[1] > page - ask[0] % page)
+	(void)state;
+	if (ask[1] > page - ask[0] % page)
 		return -EBADMSG;
 	r = pagemap_open(&map, request->fd[0]);
 	if (r < 0)
@@ -378,52 +369,42 @@ static int answer_memory(struct helper_message *request, struct helper_message *
 
 static int answer(void *state, struct helper_message *request, struct helper_message *ret)
 {
-	switch ((enum ask)request->kind) {
-	case ASK_CODE:
-		return answer_code(state, request, ret);
-	case ASK_FIND:
-		return answer_find(request, ret);
-	case ASK_OPEN:
-		return answer_open(request, ret);
-	case ASK_TYPE:
-		return answer_type(request, ret);
-	case ASK_PAGES:
-		return answer_pages(request, ret);
-	case ASK_MEMORY:
-		return answer_memory(request, ret);
-	default:
-		return -EBADMSG;
-	}
+	static const struct helper_answer answers[] = {
+		[ASK_CODE] = {answer_code, sizeof(uint64_t), 1, false},
+		[ASK_FIND] = {answer_find, sizeof(struct code_mapping), 1, true},
+		[ASK_OPEN] = {answer_open, 0, 2, false},
+		[ASK_TYPE] = {answer_type, 0, 2, false},
+		[ASK_PAGES] = {answer_pages, 0, 1, false},
+		[ASK_MEMORY] = {answer_memory, 2 * sizeof(uint64_t), 1, false},
+	};
+
+	return helper_answer(answers, ARRAY_SIZE(answers), state, request, ret);
 }
 
 /* ---- the requests ---- */
 
-static const struct grow_helper_kind kind = {
-	{.answer = answer, .memory = (size_t)256 << 20, .trusted = true},
-	.cpu_us = 5000000,
-	.idle_us = 1000000,
+static const struct helper_kind kind = {
+	.answer = answer,
+	.memory = (size_t)256 << 20,
+	.trusted = true,
+	.limits = {.cpu_us = 5000000, .idle_us = 1000000},
 };
 
-void process_reader_init(struct process_reader *r, struct grow_helpers *shared)
+void process_reader_init(struct process_reader *r, struct helpers *shared)
 {
-	grow_helper_init(&r->helper, &kind, 0, 0, &r->code, shared);
-}
-
-void process_reader_done(struct process_reader *r)
-{
-	helper_done(&r->helper.helper);
+	helper_init(&r->helper, &kind, 0, 0, &r->code, shared);
 }
 
 static void begin(struct process_reader *r, enum ask what, int pid_fd)
 {
-	grow_helper_begin(&r->helper, what);
+	helper_begin(&r->helper, what);
 	message_put_fd(&r->helper.request, pid_fd);
 }
 
 /* Asks for a descriptor. */
 static int call_for_fd(struct process_reader *r, int *ret)
 {
-	int error = grow_helper_call(&r->helper, 1);
+	int error = helper_call(&r->helper, 1);
 
 	if (error == 0 && !r->helper.answer.fds)
 		error = -EBADMSG;
@@ -445,7 +426,7 @@ int process_read_code(struct process_reader *r, int pid_fd, struct strbuf *ret, 
 
 		begin(r, ASK_CODE, pid_fd);
 		message_put(&r->helper.request, &at, sizeof(at));
-		error = grow_helper_call(&r->helper, *ret_root < 0);
+		error = helper_call(&r->helper, *ret_root < 0);
 		if (error < 0)
 			return error;
 		if (answer->fds)
@@ -508,7 +489,7 @@ int process_file_type(struct process_reader *r, int pid_fd, int found, char type
 
 	begin(r, ASK_TYPE, pid_fd);
 	message_put_fd(&r->helper.request, found);
-	error = grow_helper_call(&r->helper, 0);
+	error = helper_call(&r->helper, 0);
 	if (error < 0)
 		return error;
 	if (!message_get(answer, &pos, &local, sizeof(local)))
@@ -530,7 +511,7 @@ int process_count_pages(struct process_reader *r, int pid_fd, struct fault_pages
 
 		begin(r, ASK_PAGES, pid_fd);
 		message_put(&r->helper.request, &item[i], part * sizeof(*item));
-		error = grow_helper_call(&r->helper, 0);
+		error = helper_call(&r->helper, 0);
 		if (error == 0 && r->helper.answer.len != part * sizeof(*item))
 			error = -EBADMSG;
 		if (error == 0)
@@ -548,7 +529,7 @@ int process_read_memory(struct process_reader *r, int pid_fd, uint64_t address, 
 
 	begin(r, ASK_MEMORY, pid_fd);
 	message_put(&r->helper.request, ask, sizeof(ask));
-	error = grow_helper_call(&r->helper, 0);
+	error = helper_call(&r->helper, 0);
 	if (error < 0 || r->helper.answer.len > len)
 		return error < 0 ? error : -EBADMSG;
 	memcpy(ret, r->helper.answer.data, r->helper.answer.len);

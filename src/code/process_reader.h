@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/strbuf.h"
-#include "privilege/grow_helper.h"
+#include "privilege/helper.h"
 
 /* A mapping with code. */
 struct code_mapping {
@@ -24,12 +24,12 @@ struct code_mapping {
 };
 
 struct process_reader {
-	struct grow_helper helper;
+	struct helper helper;
 	struct strbuf code; /* the helper's copy has all mappings of the last process */
 };
 
-void process_reader_init(struct process_reader *r, struct grow_helpers *shared);
-void process_reader_done(struct process_reader *r);
+/* helper_done() ends it. */
+void process_reader_init(struct process_reader *r, struct helpers *shared);
 
 /*
  * These return 0 or a negative errno: -ESRCH if the process is gone, and those of helper_call().

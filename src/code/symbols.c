@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 
 #define FILE_MAX     ((off_t)4 << 30)
+#define PIECE	     ((size_t)64 << 10)
 #define CHECKED_MAX  ((off_t)1 << 30)	   /* of a file with a checksum that decides */
 #define NAMES_MAX    (1u << 20)		   /* of the names of sections */
 #define UNPACKED_MAX ((uint64_t)256 << 20) /* of all compressed sections */
@@ -54,11 +55,6 @@ Elf *elf_open_file(int fd)
 	return elf;
 }
 
-static void end_elf(Elf **elf)
-{
-	elf_end(*elf);
-}
-
 /* libelf reads a section as a whole; a compressed one may become any size. */
 static bool may_read(const GElf_Shdr *shdr, uint64_t max)
 {
@@ -83,7 +79,7 @@ const char *elf_section_name(Elf *elf, const GElf_Shdr *section)
  */
 Elf *elf_open_tables(int fd)
 {
-	cleanup(end_elf) Elf *elf = elf_open_file(fd);
+	cleanup(elf_done) Elf *elf = elf_open_file(fd);
 	uint64_t size = 0, unpacked = 0;
 	Elf_Scn *section = NULL;
 	GElf_Shdr shdr;
@@ -177,7 +173,7 @@ static void add_segment(struct elf_facts *f, const GElf_Phdr *p, bool *first)
 
 int elf_read_facts(int fd, struct elf_facts *ret)
 {
-	cleanup(end_elf) Elf *elf = elf_open_file(fd);
+	cleanup(elf_done) Elf *elf = elf_open_file(fd);
 	struct elf_facts f = {};
 	bool first = true;
 	size_t count;
@@ -210,6 +206,32 @@ int elf_find_vaddr(const struct elf_facts *facts, uint64_t offset, uint64_t *ret
 	return -ENOENT;
 }
 
+bool elf_find_offset(const struct elf_segment *segment, size_t count, uint64_t vaddr, uint64_t *ret,
+		     uint64_t *ret_left)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t at = vaddr - segment[i].vaddr;
+
+		if (at >= segment[i].size)
+			continue;
+		*ret = segment[i].offset + at;
+		*ret_left = segment[i].size - at;
+		return true;
+	}
+	return false;
+}
+
+size_t elf_read_code(int fd, const struct elf_facts *facts, uint64_t vaddr, void *buf, size_t len)
+{
+	uint64_t offset, left;
+	ssize_t n;
+
+	if (!elf_find_offset(facts->segment, facts->segments, vaddr, &offset, &left))
+		return 0;
+	n = pread(fd, buf, len < left ? len : left, (off_t)offset);
+	return n > 0 ? (size_t)n : 0;
+}
+
 static bool has_checksum(int fd, uint32_t checksum)
 {
 	char buf[16384];
@@ -237,14 +259,76 @@ bool elf_is_debug_of(int fd, const struct elf_facts *facts)
 	return *facts->debug_link && has_checksum(fd, facts->debug_crc);
 }
 
-/* ---- symbols ---- */
+/* ---- tables of symbols ---- */
+
+bool symbol_budget_spend(uint64_t *left, uint64_t amount)
+{
+	if (*left < amount) {
+		*left = 0;
+		return false;
+	}
+	*left -= amount;
+	return true;
+}
+
+size_t elf_read_some(int fd, uint64_t offset, void *buf, size_t len, struct symbol_budget *budget)
+{
+	ssize_t n = offset <= INT64_MAX && symbol_budget_spend(&budget->bytes, len)
+			    ? pread(fd, buf, len, (off_t)offset)
+			    : 0;
+
+	return n > 0 ? (size_t)n : 0;
+}
+
+bool symbol_table_find(Elf *elf, unsigned type, struct symbol_table *ret)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr shdr, names;
+
+	while ((section = elf_nextscn(elf, section))) {
+		if (!gelf_getshdr(section, &shdr) || shdr.sh_type != type ||
+		    shdr.sh_entsize != sizeof(Elf64_Sym) || !may_read(&shdr, INT64_MAX) ||
+		    !gelf_getshdr(elf_getscn(elf, shdr.sh_link), &names) ||
+		    names.sh_type != SHT_STRTAB || !may_read(&names, INT64_MAX))
+			continue;
+		*ret = (struct symbol_table){shdr.sh_offset, shdr.sh_size, names.sh_offset,
+					     names.sh_size};
+		return true;
+	}
+	return false;
+}
+
+int symbol_table_each(int fd, const struct symbol_table *t, struct symbol_budget *budget,
+		      void (*fn)(void *arg, const Elf64_Sym *symbol), void *arg)
+{
+	cleanup_free Elf64_Sym *piece = malloc(PIECE);
+	const size_t at_once = PIECE / sizeof(*piece);
+	uint64_t left = t->size / sizeof(*piece), at = t->offset;
+
+	if (!piece)
+		return -ENOMEM;
+	while (left && budget->bytes && budget->steps) {
+		size_t want = left < at_once ? left : at_once;
+		size_t have = elf_read_some(fd, at, piece, want * sizeof(*piece), budget) /
+			      sizeof(*piece);
+
+		if (!have || !symbol_budget_spend(&budget->steps, have))
+			break;
+		for (size_t i = 0; i < have; i++)
+			fn(arg, &piece[i]);
+		left -= have;
+		at += have * sizeof(*piece);
+	}
+	return budget->bytes && budget->steps ? 0 : -EFBIG;
+}
+
+/* ---- names ---- */
 
 /*
- * The tables are read once, in pieces, and only what is the best so far for a wanted address is
- * kept. So neither their size nor the number of symbols costs memory.
+ * The tables are read once, and only what is the best so far for a wanted address is kept. So the
+ * number of symbols costs no memory either.
  */
 
-#define PIECE ((size_t)64 << 10)
 /* Bytes with which most names end; longer ones that differ later are equal. */
 #define SHORT_NAME 128
 
@@ -276,18 +360,9 @@ struct search {
 	const struct code_span *span;
 	struct searched *item; /* one for each */
 	size_t count;
+	struct name_table names; /* of the table that is searched */
 	struct symbol_budget *budget;
 };
-
-bool symbol_budget_spend(uint64_t *left, uint64_t amount)
-{
-	if (*left < amount) {
-		*left = 0;
-		return false;
-	}
-	*left -= amount;
-	return true;
-}
 
 /* Reads the beginning of a name, up to cap - 1 bytes. Returns its length, 0: it has none. */
 static size_t read_name(const struct name_table *t, uint32_t at, char *buf, size_t cap,
@@ -295,11 +370,8 @@ static size_t read_name(const struct name_table *t, uint32_t at, char *buf, size
 {
 	uint64_t left = at < t->size ? t->size - at : 0;
 	size_t want = left < cap - 1 ? (size_t)left : cap - 1;
-	ssize_t n = symbol_budget_spend(&budget->bytes, want)
-			    ? pread(t->fd, buf, want, (off_t)(t->offset + at))
-			    : 0;
 
-	buf[n > 0 ? n : 0] = '\0';
+	buf[elf_read_some(t->fd, t->offset + at, buf, want, budget)] = '\0';
 	return strlen(buf);
 }
 
@@ -390,19 +462,23 @@ static void note_passed(struct searched *item, uint64_t address)
 	item->passed = address > item->passed ? address : item->passed;
 }
 
-static void try_symbol(struct search *s, const Elf64_Sym *sym, const struct name_table *names)
+static void try_symbol(void *arg, const Elf64_Sym *sym)
 {
+	struct search *s = arg;
 	const struct candidate c = {
 		.start = sym->st_value,
 		.size = sym->st_size,
-		.names = *names,
+		.names = s->names,
 		.name = sym->st_name,
 		.section = sym->st_shndx,
 		.global = ELF64_ST_BIND(sym->st_info) == STB_GLOBAL,
 		.function = is_function(sym),
 	};
-	size_t i = code_names_from(s->wanted, s->count, c.start);
+	size_t i;
 
+	if (!is_wanted(sym))
+		return;
+	i = code_names_from(s->wanted, s->count, c.start);
 	if (!c.size) {
 		try_near(s, &c);
 		return;
@@ -417,37 +493,6 @@ static void try_symbol(struct search *s, const Elf64_Sym *sym, const struct name
 	}
 	if (i < s->count)
 		note_passed(&s->item[i], c.start + c.size);
-}
-
-/* Returns 0 or a negative errno: -ENOMEM, -EFBIG. */
-static int search_table(struct search *s, const GElf_Shdr *shdr, const struct name_table *names)
-{
-	cleanup_free Elf64_Sym *piece = malloc(PIECE);
-	const size_t at_once = PIECE / sizeof(*piece);
-	uint64_t left = shdr->sh_size / sizeof(*piece), at = shdr->sh_offset;
-
-	if (!piece)
-		return -ENOMEM;
-	while (left) {
-		size_t want = (left < at_once ? left : at_once) * sizeof(*piece), have;
-		ssize_t n;
-
-		if (!symbol_budget_spend(&s->budget->bytes, want))
-			return -EFBIG;
-		n = pread(names->fd, piece, want, (off_t)at);
-		have = n > 0 ? (size_t)n / sizeof(*piece) : 0;
-		if (!have)
-			return 0;
-		if (!symbol_budget_spend(&s->budget->steps, have))
-			return -EFBIG;
-		for (size_t i = 0; i < have; i++) {
-			if (is_wanted(&piece[i]))
-				try_symbol(s, &piece[i], names);
-		}
-		left -= have;
-		at += have * sizeof(*piece);
-	}
-	return 0;
 }
 
 /* ---- symbols without a size ---- */
@@ -486,33 +531,20 @@ static void take_near(struct search *s, Elf *elf)
 	}
 }
 
-/*
- * Searches the tables of one type. Returns 1 if there was one, 0, or a negative errno. Of several
- * the first one counts: no linker makes two.
- */
-static int search_tables(struct search *s, int fd, unsigned type)
+/* Searches the table of one type. Returns 1 if there was one, 0, or a negative errno. */
+static int search_table(struct search *s, int fd, unsigned type)
 {
-	cleanup(end_elf) Elf *elf = fd < 0 ? NULL : elf_open_file(fd);
-	Elf_Scn *section = NULL;
-	GElf_Shdr shdr, names;
+	cleanup(elf_done) Elf *elf = fd < 0 ? NULL : elf_open_file(fd);
+	struct symbol_table t;
+	int r;
 
-	while (elf && (section = elf_nextscn(elf, section))) {
-		struct name_table table;
-		int r;
-
-		if (!gelf_getshdr(section, &shdr) || shdr.sh_type != type ||
-		    shdr.sh_entsize != sizeof(Elf64_Sym) || !may_read(&shdr, INT64_MAX) ||
-		    !gelf_getshdr(elf_getscn(elf, shdr.sh_link), &names) ||
-		    names.sh_type != SHT_STRTAB || !may_read(&names, INT64_MAX) ||
-		    shdr.sh_offset > FILE_MAX || names.sh_offset > FILE_MAX)
-			continue;
-		table = (struct name_table){fd, names.sh_offset, names.sh_size};
-		r = search_table(s, &shdr, &table);
-		if (r == 0)
-			take_near(s, elf);
-		return r < 0 ? r : 1;
-	}
-	return 0;
+	if (!elf || !symbol_table_find(elf, type, &t))
+		return 0;
+	s->names = (struct name_table){fd, t.names_offset, t.names_size};
+	r = symbol_table_each(fd, &t, s->budget, try_symbol, s);
+	if (r == 0)
+		take_near(s, elf);
+	return r < 0 ? r : 1;
 }
 
 static bool is_same(const struct candidate *a, const struct candidate *b)
@@ -557,17 +589,18 @@ int symbols_name(int fd, int debug_fd, struct code_name *wanted, const struct co
 		 size_t count, struct symbol_budget *budget, struct arena *names)
 {
 	cleanup_free struct searched *item = calloc(count + 1, sizeof(*item));
-	struct search s = {wanted, span, item, count, budget};
+	struct search s = {
+		.wanted = wanted, .span = span, .item = item, .count = count, .budget = budget};
 	int r;
 
 	if (!item)
 		return -ENOMEM;
-	r = search_tables(&s, fd, SHT_SYMTAB);
+	r = search_table(&s, fd, SHT_SYMTAB);
 	/* .symtab has all that .dynsym has. */
 	if (r == 0)
-		r = search_tables(&s, debug_fd, SHT_SYMTAB);
+		r = search_table(&s, debug_fd, SHT_SYMTAB);
 	if (r == 0)
-		r = search_tables(&s, fd, SHT_DYNSYM);
+		r = search_table(&s, fd, SHT_DYNSYM);
 	if (r >= 0)
 		r = read_names(&s, wanted, names);
 	/* What a candidate could not take may have made another one the best. */

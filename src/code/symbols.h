@@ -43,10 +43,24 @@ struct elf_facts {
 Elf *elf_open_file(int fd);
 /* Likewise, for libdw: NULL also if its sections would cost too much. */
 Elf *elf_open_tables(int fd);
+/* Ends it: a cleanup function. */
+static inline void elf_done(Elf **elf)
+{
+	elf_end(*elf);
+}
+
 /* Reads facts of the open file. Returns 0, or a negative errno if it is no ELF file of ours. */
 int elf_read_facts(int fd, struct elf_facts *ret);
 /* The address in the file's own terms of the page with code at `offset`. Returns 0, or -ENOENT. */
 int elf_find_vaddr(const struct elf_facts *facts, uint64_t offset, uint64_t *ret);
+/*
+ * Where an address in the file's own terms is in the file: in the segment that has it. *ret_left:
+ * so many bytes of that follow. False: in none.
+ */
+bool elf_find_offset(const struct elf_segment *segment, size_t count, uint64_t vaddr, uint64_t *ret,
+		     uint64_t *ret_left);
+/* Reads up to `len` bytes of code at such an address. Returns how many. */
+size_t elf_read_code(int fd, const struct elf_facts *facts, uint64_t vaddr, void *buf, size_t len);
 /* Whether the open file is the one with the debugging symbols of these facts. */
 bool elf_is_debug_of(int fd, const struct elf_facts *facts);
 
@@ -60,6 +74,27 @@ struct symbol_budget {
 
 /* Takes an amount from what is left. If that is not enough, nothing is left. */
 bool symbol_budget_spend(uint64_t *left, uint64_t amount);
+
+/* Reads up to `len` bytes of a file, which are taken from the budget. Returns how many. */
+size_t elf_read_some(int fd, uint64_t offset, void *buf, size_t len, struct symbol_budget *budget);
+
+/* A table of symbols, and of their names; compressed ones are none. */
+struct symbol_table {
+	uint64_t offset, size; /* in the file */
+	uint64_t names_offset, names_size;
+};
+
+/*
+ * Finds the table of this type, SHT_SYMTAB or SHT_DYNSYM. Of several the first one counts: no
+ * linker makes two.
+ */
+bool symbol_table_find(Elf *elf, unsigned type, struct symbol_table *ret);
+/*
+ * Calls fn for each symbol. The table is read in pieces, so that its size costs no memory. Returns
+ * 0, -ENOMEM, or -EFBIG if the budget was not enough.
+ */
+int symbol_table_each(int fd, const struct symbol_table *t, struct symbol_budget *budget,
+		      void (*fn)(void *arg, const Elf64_Sym *symbol), void *arg);
 
 /* The name of a section of the open file; NULL: none is known. */
 const char *elf_section_name(Elf *elf, const GElf_Shdr *section);

@@ -213,24 +213,11 @@ static size_t read_code(void *arg, uint64_t address, unsigned char *buf, size_t 
 	const struct unwinder *u = arg;
 	const struct image *image = code_space_find(u->space, address);
 	const struct code_file *f;
-	uint64_t vaddr;
 
 	if (!image || image->file >= u->files->count)
 		return 0;
 	f = &u->files->item[image->file];
-	vaddr = address - image->base;
-	for (size_t i = 0; f->fd >= 0 && i < f->facts.segments; i++) {
-		const struct elf_segment *s = &f->facts.segment[i];
-		uint64_t at = vaddr - s->vaddr;
-		ssize_t n;
-
-		if (at >= s->size)
-			continue;
-		n = pread(f->fd, buf, len < s->size - at ? len : s->size - at,
-			  (off_t)(s->offset + at));
-		return n > 0 ? (size_t)n : 0;
-	}
-	return 0;
+	return f->fd < 0 ? 0 : elf_read_code(f->fd, &f->facts, address - image->base, buf, len);
 }
 
 static bool read_word(void *arg, uint64_t address, uint64_t *ret)

@@ -24,9 +24,9 @@
 #include "session/options_check.h"
 
 /* It has an argument, as a word of its own. */
-static bool has_argument(const struct option_info *info)
+static bool has_argument(const struct option_entry *e)
 {
-	return info->argument && !options_may_be_flag(info);
+	return e->argument && !options_may_be_flag(e);
 }
 
 /* How a shell completes the argument of an option that has no list of words. */
@@ -40,10 +40,10 @@ static const char *kind_of(const struct option_entry *e)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		if (strcmp(kinds[i].option, e->info.name) == 0)
+		if (strcmp(kinds[i].option, e->name) == 0)
 			return kinds[i].kind;
 	}
-	return strcmp(e->info.argument, "FILE") == 0 ? "files" : "other";
+	return strcmp(e->argument, "FILE") == 0 ? "files" : "other";
 }
 
 /* Prints text for single quotes. `marks`: bytes to escape for _arguments and _describe of zsh. */
@@ -97,12 +97,12 @@ static void bash_arguments(void)
 	for (size_t i = 0; i < option_count; i++) {
 		const struct option_entry *e = &option_table[i];
 
-		if (!has_argument(&e->info))
+		if (!has_argument(e))
 			continue;
 		printf("\t");
-		if (e->info.letter)
-			printf("-%c | ", e->info.letter);
-		printf("--%s) kind='%s", e->info.name, e->words ? "words" : kind_of(e));
+		if (e->letter)
+			printf("-%c | ", e->letter);
+		printf("--%s) kind='%s", e->name, e->words ? "words" : kind_of(e));
 		for (size_t w = 0; e->words && e->words[w]; w++)
 			printf(" %s", e->words[w]);
 		printf("' ;;\n");
@@ -111,22 +111,22 @@ static void bash_arguments(void)
 }
 
 /* Whether the command takes the option, if need be behind --compare. */
-static bool takes(const struct command *c, const struct option_info *info)
+static bool takes(const struct command *c, const struct option_entry *e)
 {
-	return options_taken(info, c) || (c->comparing && options_taken(info, c->comparing));
+	return options_taken(e, c) || (c->comparing && options_taken(e, c->comparing));
 }
 
 /* The options that the command takes; NULL: all options. */
 static void print_options(const struct command *command)
 {
 	for (size_t i = 0; i < option_count; i++) {
-		const struct option_info *info = &option_table[i].info;
+		const struct option_entry *e = &option_table[i];
 
-		if (command && !takes(command, info))
+		if (command && !takes(command, e))
 			continue;
-		if (info->letter)
-			printf(" -%c", info->letter);
-		printf(" --%s", info->name);
+		if (e->letter)
+			printf(" -%c", e->letter);
+		printf(" --%s", e->name);
 	}
 }
 
@@ -200,33 +200,31 @@ static void zsh_column(const struct field *c)
 /* '(-s --sort)'{-s+,--sort=}'[help]:argument:action': the syntax of zsh's _arguments. */
 static void zsh_option(const struct option_entry *e)
 {
-	const struct option_info *info = &e->info;
-
 	if (e->kind == LIST)
 		printf("\t'*'");
-	else if (info->letter)
-		printf("\t'(-%c --%s)'", info->letter, info->name);
+	else if (e->letter)
+		printf("\t'(-%c --%s)'", e->letter, e->name);
 	else
 		printf("\t''");
-	if (info->letter)
-		printf("{-%c%s,--%s%s}'[", info->letter, has_argument(info) ? "+" : "", info->name,
-		       has_argument(info) ? "=" : "");
+	if (e->letter)
+		printf("{-%c%s,--%s%s}'[", e->letter, has_argument(e) ? "+" : "", e->name,
+		       has_argument(e) ? "=" : "");
 	else
-		printf("--%s%s'[", info->name, has_argument(info) ? "=" : "");
-	print_quoted(info->help, "[]\\");
+		printf("--%s%s'[", e->name, has_argument(e) ? "=" : "");
+	print_quoted(e->help, "[]\\");
 	printf("]");
-	if (has_argument(info)) {
+	if (has_argument(e)) {
 		printf(":");
-		print_lower(info->name);
+		print_lower(e->name);
 		printf(":");
 	}
 	if (e->words) {
 		for (size_t w = 0; e->words[w]; w++)
 			printf("%s%s", w ? " " : "(", e->words[w]);
 		printf(")");
-	} else if (has_argument(info) && strncmp(kind_of(e), "words ", 6) == 0) {
+	} else if (has_argument(e) && strncmp(kind_of(e), "words ", 6) == 0) {
 		printf("(%s)", kind_of(e) + 6);
-	} else if (has_argument(info)) {
+	} else if (has_argument(e)) {
 		printf("_zmem_bpf_%s", kind_of(e));
 	}
 	printf("'\n");

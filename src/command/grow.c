@@ -294,7 +294,7 @@ static int count_until_end(struct grow_command *c)
 			progress_clear(&c->progress);
 			return log_errno(n, "counting");
 		}
-		if (event == TICKER_END || grow_is_slow(c->grow, &slow))
+		if (event == TICKER_END || heap_is_slow(grow_heap(c->grow), &slow))
 			break;
 		if (busy != (n > 0)) {
 			busy = n > 0;
@@ -334,7 +334,7 @@ static int open_command(struct grow_command *c, const struct options *o)
 		r = read_sample(o, &spec);
 	if (r)
 		return r;
-	spec.lines = growth_list_lines(&c->columns);
+	spec.lines = field_list_has(&c->columns, fields_find(&growth_columns, "line", 4));
 	raise_files();
 	r = procfs_open(&c->proc, "/proc");
 	if (r < 0 || !c->proc.trusted)
@@ -383,7 +383,7 @@ static int what_grows(const struct options *o)
 static int check_malloc(const struct grow_command *c)
 {
 	cleanup(diag_clear) struct diag diag = {};
-	int r = grow_malloc_error(c->grow);
+	int r = heap_error(grow_heap(c->grow));
 
 	if (r == 0)
 		return 0;
@@ -406,7 +406,7 @@ static int refuse_price(const struct heap_slow *slow)
 static int report(struct grow_command *c)
 {
 	struct heap_slow slow;
-	bool refused = grow_is_slow(c->grow, &slow);
+	bool refused = heap_is_slow(grow_heap(c->grow), &slow);
 	int r = grow_stop(c->grow);
 
 	if (r < 0)
@@ -431,7 +431,7 @@ static int count_growth(const struct options *o)
 	if (r == 0)
 		r = check_malloc(&c);
 	if (r == 0)
-		r = secure_loaded(o->output, LATER_OPENS | grow_needs_later(c.grow));
+		r = secure_loaded(o->output, LATER_OPENS | heap_needs_later(grow_heap(c.grow)));
 	if (r == 0)
 		r = output_open(&c.out, o);
 	if (r == 0 && o->run)

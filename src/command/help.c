@@ -61,21 +61,20 @@ static void print_usages(const struct command_table *table, const struct command
 	}
 }
 
-static void print_option(const struct option_info *info, const struct command *command)
+static void print_option(const struct option_entry *e, const struct command *command)
 {
 	size_t own = strcspn(command->name, " "); /* of "doctor --compare" */
 	char text[48], letter[8] = "    ";
-	const char *help = info->help;
-	bool formats = strcmp(info->name, "format") == 0 && command->formats;
+	const char *help = e->help;
+	bool formats = strcmp(e->name, "format") == 0 && command->formats;
 
 	/* "maps: only mappings …" */
 	if (strncmp(help, command->name, own) == 0 && strncmp(help + own, ": ", 2) == 0)
 		help += own + 2;
-	if (info->letter)
-		snprintf(letter, sizeof(letter), "-%c, ", info->letter);
-	snprintf(text, sizeof(text), "%s--%s%s%s", letter, info->name,
-		 info->argument && !options_may_be_flag(info) ? " " : "",
-		 info->argument ? info->argument : "");
+	if (e->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", e->letter);
+	snprintf(text, sizeof(text), "%s--%s%s%s", letter, e->name,
+		 e->argument && !options_may_be_flag(e) ? " " : "", e->argument ? e->argument : "");
 	printf("  %-26s ", text);
 	print_folded(formats ? command->formats : help, OPTIONS_INDENT);
 }
@@ -93,14 +92,14 @@ static void print_options(const struct command *command)
 	int section = -1;
 
 	for (size_t i = 0; i < option_count; i++) {
-		const struct option_info *info = &option_table[i].info;
+		const struct option_entry *e = &option_table[i];
 
-		if (!options_taken(info, command))
+		if (!options_taken(e, command))
 			continue;
-		if ((int)info->section != section)
-			printf("\n%s:\n", heading[info->section]);
-		section = (int)info->section;
-		print_option(info, command);
+		if ((int)e->section != section)
+			printf("\n%s:\n", heading[e->section]);
+		section = (int)e->section;
+		print_option(e, command);
 	}
 }
 

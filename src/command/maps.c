@@ -141,13 +141,6 @@ static int open_command(struct maps_command *c, const struct options *o)
  */
 static int warn_missing(const struct maps_command *c, const struct maps_read *m)
 {
-	static const char *const why[PSS_STATUS_COUNT] = {
-		[PSS_GONE] = "it has ended",
-		[PSS_DENIED] = "it may not be read (run as root, or with CAP_SYS_PTRACE)",
-		[PSS_TIMEOUT] = "it is stuck, so its mappings cannot be read",
-		[PSS_KERNEL_THREAD] = "a kernel thread has no mappings",
-		[PSS_UNSUPPORTED] = "its smaps cannot be read or understood here",
-	};
 	const struct process_list *processes = &c->session.collector.rows.matched;
 	const struct filter *filter = &c->session.query.filter;
 	size_t denied = 0, read = 0, failed = 0;
@@ -156,8 +149,8 @@ static int warn_missing(const struct maps_command *c, const struct maps_read *m)
 		const struct maps_process *p = &m->process[i];
 
 		denied += p->status == PSS_DENIED;
-		if (filter->pids && why[p->status])
-			log_error("%d: %s", p->process->pid, why[p->status]);
+		if (filter->pids && maps_unread[p->status])
+			log_error("%d: %s", p->process->pid, maps_unread[p->status]);
 		read += p->status == PSS_OK;
 		failed += p->status == PSS_DENIED || p->status == PSS_TIMEOUT ||
 			  p->status == PSS_UNSUPPORTED;

@@ -34,8 +34,8 @@ static int run_command(struct options *o)
 		return command_version(o);
 	if (o->unknown_command)
 		return help_refuse(o, o->unknown_command);
-	if (o->unknown && !options_taken(&o->unknown->info, command))
-		return log_usage(o, "%s does not take --%s", command->name, o->unknown->info.name);
+	if (o->unknown && !options_taken(o->unknown, command))
+		return log_usage(o, "%s does not take --%s", command->name, o->unknown->name);
 	if (o->unknown)
 		return options_refuse_choice(o);
 	r = help ? options_check_taken(o) : options_check(o);

@@ -31,10 +31,18 @@ struct v0_name {
 	bool puny;
 };
 
-static void put_path(struct v0 *v, bool value);
-static void put_type(struct v0 *v);
-static void put_const(struct v0 *v, bool value);
-static void put_argument(struct v0 *v);
+/* What is in a name, by the letters that texts of tables have for it. */
+enum item {
+	ITEM_TYPE = 't',
+	ITEM_PATH = 'p',
+	ITEM_VALUE_PATH = 'v', /* arguments need "::" before them, as in an expression */
+	ITEM_CONST = 'c',      /* that is no literal has braces: it stands among types */
+	ITEM_VALUE = 'k',      /* a constant that stands among values */
+	ITEM_ARGUMENT = 'a',
+	ITEM_FIELD = 'f',
+};
+
+static void put_item(struct v0 *v, enum item item);
 
 /* ---- reading and writing ---- */
 
@@ -263,25 +271,34 @@ static bool go_back(struct v0 *v, size_t *ret_here)
 }
 
 /* Up to 'E', with commas. Returns the number of items. */
-static size_t put_list(struct v0 *v, void (*put_item)(struct v0 *v))
+static size_t put_list(struct v0 *v, enum item item)
 {
 	size_t count = 0;
 
 	while (!v->wrong && !accept(v, 'E')) {
 		if (count++)
 			puts_v0(v, ", ");
-		put_item(v);
+		put_item(v, item);
 	}
 	return count;
 }
 
-/* A tuple of one has a comma. */
-static void put_tuple(struct v0 *v, void (*put_item)(struct v0 *v))
+/*
+ * Writes a text of a table: behind a % is the letter of an item, or behind two that of a list. A
+ * tuple of one, behind %1, has a comma.
+ */
+static void put_parts(struct v0 *v, const char *parts)
 {
-	puts_v0(v, "(");
-	if (put_list(v, put_item) == 1)
-		puts_v0(v, ",");
-	puts_v0(v, ")");
+	for (; *parts; parts++) {
+		if (*parts != '%')
+			put(v, parts, 1);
+		else if (*++parts == '%')
+			put_list(v, (enum item) * ++parts);
+		else if (*parts == '1')
+			puts_v0(v, put_list(v, (enum item) * ++parts) == 1 ? "," : "");
+		else
+			put_item(v, (enum item) * parts);
+	}
 }
 
 /* 0 is '_; others count the binders from the inside. */
@@ -413,83 +430,44 @@ static void put_str_const(struct v0 *v)
 	puts_v0(v, "\"");
 }
 
-static void put_argument_const(struct v0 *v)
-{
-	put_const(v, true);
-}
-
 static void put_field(struct v0 *v)
 {
 	struct v0_name n = identifier(v);
 
 	put_name(v, &n);
-	puts_v0(v, ": ");
-	put_const(v, true);
+	put_parts(v, ": %k");
 }
 
-/* A value of a struct or of a variant. */
-static void put_struct_const(struct v0 *v)
-{
-	put_path(v, true);
-	switch (next(v)) {
-	case 'U':
-		break;
-	case 'T':
-		puts_v0(v, "(");
-		put_list(v, put_argument_const);
-		puts_v0(v, ")");
-		break;
-	case 'S':
-		puts_v0(v, " { ");
-		put_list(v, put_field);
-		puts_v0(v, " }");
-		break;
-	default:
-		v->wrong = true;
-	}
-}
-
-/* A value that is no literal has braces where it stands among types. */
+/* What is no literal. */
 static void put_compound(struct v0 *v, char tag)
 {
-	switch (tag) {
-	case 'R':
-	case 'Q':
-		puts_v0(v, tag == 'R' ? "&" : "&mut ");
-		put_const(v, true);
-		break;
-	case 'A':
-		puts_v0(v, "[");
-		put_list(v, put_argument_const);
-		puts_v0(v, "]");
-		break;
-	case 'T':
-		put_tuple(v, put_argument_const);
-		break;
-	case 'V':
-		put_struct_const(v);
-		break;
-	default:
-		/* "*" and a text is a str by value. */
-		puts_v0(v, "*");
+	static const char *const values[] = {['R'] = "&%k",
+					     ['Q'] = "&mut %k",
+					     ['A'] = "[%%k]",
+					     ['T'] = "(%1k)",
+					     /* "*" and a text is a str by value. */
+					     ['e'] = "*",
+					     ['V'] = "%v"};
+
+	put_parts(v, values[(unsigned char)tag]);
+	if (tag == 'e')
 		put_str_const(v);
-	}
+	if (tag != 'V' || accept(v, 'U'))
+		return;
+	/* A value of a struct or of a variant. */
+	if (accept(v, 'T'))
+		put_parts(v, "(%%k)");
+	else if (accept(v, 'S'))
+		put_parts(v, " { %%f }");
+	else
+		v->wrong = true;
 }
 
 static void put_const(struct v0 *v, bool value)
 {
-	size_t here;
-	char tag;
+	char tag = next(v);
 
-	if (!enter(v))
-		return;
-	tag = next(v);
-	if (tag == 'B') {
-		if (go_back(v, &here)) {
-			put_const(v, value);
-			v->pos = here;
-		}
-	} else if (tag == 'p') {
+	if (tag == 'p') {
 		puts_v0(v, "_");
 	} else if (tag && strchr("htmyoj", tag)) {
 		put_integer(v);
@@ -509,21 +487,9 @@ static void put_const(struct v0 *v, bool value)
 	} else {
 		v->wrong = true;
 	}
-	leave(v);
 }
 
 /* ---- types ---- */
-
-static const char *basic_type(char tag)
-{
-	static const char *const name[26] = {
-		"i8",	 "bool", "char", "f64", "str",	"f32",	NULL,  "u8", "isize",
-		"usize", NULL,	 "i32",	 "u32", "i128", "u128", "_",   NULL, NULL,
-		"i16",	 "u16",	 "()",	 "...", NULL,	"i64",	"u64", "!",
-	};
-
-	return tag >= 'a' && tag <= 'z' ? name[tag - 'a'] : NULL;
-}
 
 static void put_abi(struct v0 *v)
 {
@@ -551,13 +517,9 @@ static void put_function(struct v0 *v)
 		puts_v0(v, "unsafe ");
 	if (accept(v, 'K'))
 		put_abi(v);
-	puts_v0(v, "fn(");
-	put_list(v, put_type);
-	puts_v0(v, ")");
-	if (!accept(v, 'u')) {
-		puts_v0(v, " -> ");
-		put_type(v);
-	}
+	put_parts(v, "fn(%%t)");
+	if (!accept(v, 'u'))
+		put_parts(v, " -> %t");
 	v->lifetimes -= bound;
 }
 
@@ -575,12 +537,10 @@ static bool put_open_path(struct v0 *v)
 			v->pos = here;
 		}
 	} else if (accept(v, 'I')) {
-		put_path(v, false);
-		puts_v0(v, "<");
-		put_list(v, put_argument);
+		put_parts(v, "%p<%%a");
 		open = true;
 	} else {
-		put_path(v, false);
+		put_item(v, ITEM_PATH);
 	}
 	leave(v);
 	return open;
@@ -597,8 +557,7 @@ static void put_trait(struct v0 *v)
 		open = true;
 		n = name_of(v);
 		put_name(v, &n);
-		puts_v0(v, " = ");
-		put_type(v);
+		put_parts(v, " = %t");
 	}
 	if (open)
 		puts_v0(v, ">");
@@ -636,70 +595,35 @@ static void put_reference(struct v0 *v, bool mutable)
 		put_lifetime(v, lifetime);
 		puts_v0(v, " ");
 	}
-	puts_v0(v, mutable ? "mut " : "");
-	put_type(v);
-}
-
-static void put_compound_type(struct v0 *v, char tag)
-{
-	size_t here;
-
-	switch (tag) {
-	case 'A':
-	case 'S':
-		puts_v0(v, "[");
-		put_type(v);
-		if (tag == 'A') {
-			puts_v0(v, "; ");
-			put_const(v, true);
-		}
-		puts_v0(v, "]");
-		break;
-	case 'T':
-		put_tuple(v, put_type);
-		break;
-	case 'R':
-	case 'Q':
-		put_reference(v, tag == 'Q');
-		break;
-	case 'P':
-	case 'O':
-		puts_v0(v, tag == 'P' ? "*const " : "*mut ");
-		put_type(v);
-		break;
-	case 'F':
-		put_function(v);
-		break;
-	case 'D':
-		put_dyn(v);
-		break;
-	case 'B':
-		if (go_back(v, &here)) {
-			put_type(v);
-			v->pos = here;
-		}
-		break;
-	default:
-		/* A path. */
-		v->pos--;
-		put_path(v, false);
-	}
+	put_parts(v, mutable ? "mut %t" : "%t");
 }
 
 static void put_type(struct v0 *v)
 {
-	const char *basic;
-	char tag;
+	static const char *const types[128] = {
+		['a'] = "i8",	     ['b'] = "bool",	 ['c'] = "char", ['d'] = "f64",
+		['e'] = "str",	     ['f'] = "f32",	 ['h'] = "u8",	 ['i'] = "isize",
+		['j'] = "usize",     ['l'] = "i32",	 ['m'] = "u32",	 ['n'] = "i128",
+		['o'] = "u128",	     ['p'] = "_",	 ['s'] = "i16",	 ['t'] = "u16",
+		['u'] = "()",	     ['v'] = "...",	 ['x'] = "i64",	 ['y'] = "u64",
+		['z'] = "!",	     ['A'] = "[%t; %k]", ['S'] = "[%t]", ['T'] = "(%1t)",
+		['P'] = "*const %t", ['O'] = "*mut %t",
+	};
+	char tag = next(v);
 
-	if (!enter(v))
-		return;
-	tag = next(v);
-	basic = basic_type(tag);
-	if (basic)
-		puts_v0(v, basic);
-	else if (!v->wrong)
-		put_compound_type(v, tag);
-	leave(v);
+	if (tag > 0 && types[(unsigned char)tag]) {
+		put_parts(v, types[(unsigned char)tag]);
+	} else if (tag == 'R' || tag == 'Q') {
+		put_reference(v, tag == 'Q');
+	} else if (tag == 'F') {
+		put_function(v);
+	} else if (tag == 'D') {
+		put_dyn(v);
+	} else if (!v->wrong) {
+		/* A path. */
+		v->pos--;
+		put_item(v, ITEM_PATH);
+	}
 }
 
 /* ---- paths ---- */
@@ -708,10 +632,8 @@ static void put_argument(struct v0 *v)
 {
 	if (accept(v, 'L'))
 		put_lifetime(v, base_62(v));
-	else if (accept(v, 'K'))
-		put_const(v, false);
 	else
-		put_type(v);
+		put_item(v, accept(v, 'K') ? ITEM_CONST : ITEM_TYPE);
 }
 
 /* Upper-case namespaces are for what has no name in the source. */
@@ -738,7 +660,7 @@ static void put_nested(struct v0 *v, bool value)
 	char namespace = next(v);
 	struct v0_name n;
 
-	put_path(v, value);
+	put_item(v, value ? ITEM_VALUE_PATH : ITEM_PATH);
 	n = identifier(v);
 	if (namespace >= 'A' && namespace <= 'Z') {
 		put_special(v, namespace, &n);
@@ -757,7 +679,7 @@ static void skip_impl_path(struct v0 *v)
 
 	optional_62(v, 's');
 	v->quiet = true;
-	put_path(v, false);
+	put_item(v, ITEM_PATH);
 	v->quiet = quiet;
 }
 
@@ -765,52 +687,49 @@ static void put_impl(struct v0 *v, char tag)
 {
 	if (tag != 'Y')
 		skip_impl_path(v);
-	puts_v0(v, "<");
-	put_type(v);
-	if (tag != 'M') {
-		puts_v0(v, " as ");
-		put_path(v, false);
-	}
-	puts_v0(v, ">");
+	put_parts(v, tag == 'M' ? "<%t>" : "<%t as %p>");
 }
 
-/* `value`: arguments need "::" before them, as in an expression. */
 static void put_path(struct v0 *v, bool value)
 {
+	char tag = next(v);
 	struct v0_name n;
-	size_t here;
-	char tag;
 
-	if (!enter(v))
-		return;
-	tag = next(v);
-	switch (tag) {
-	case 'C':
+	if (tag == 'C') {
 		n = identifier(v);
 		put_name(v, &n);
-		break;
-	case 'N':
+	} else if (tag == 'N') {
 		put_nested(v, value);
-		break;
-	case 'M':
-	case 'X':
-	case 'Y':
+	} else if (tag == 'M' || tag == 'X' || tag == 'Y') {
 		put_impl(v, tag);
-		break;
-	case 'I':
-		put_path(v, value);
-		puts_v0(v, value ? "::<" : "<");
-		put_list(v, put_argument);
-		puts_v0(v, ">");
-		break;
-	case 'B':
+	} else if (tag == 'I') {
+		put_parts(v, value ? "%v::<%%a>" : "%p<%%a>");
+	} else {
+		v->wrong = true;
+	}
+}
+
+static void put_item(struct v0 *v, enum item item)
+{
+	size_t here;
+
+	if (item == ITEM_ARGUMENT || item == ITEM_FIELD) {
+		(item == ITEM_FIELD ? put_field : put_argument)(v);
+		return;
+	}
+	if (!enter(v))
+		return;
+	if (accept(v, 'B')) {
 		if (go_back(v, &here)) {
-			put_path(v, value);
+			put_item(v, item);
 			v->pos = here;
 		}
-		break;
-	default:
-		v->wrong = true;
+	} else if (item == ITEM_TYPE) {
+		put_type(v);
+	} else if (item == ITEM_PATH || item == ITEM_VALUE_PATH) {
+		put_path(v, item == ITEM_VALUE_PATH);
+	} else {
+		put_const(v, item == ITEM_VALUE);
 	}
 	leave(v);
 }
@@ -824,11 +743,11 @@ bool demangle_rust_v0(const char *name, struct strbuf *out)
 	/* What a compiler adds begins with one of these. */
 	v.len = strcspn(v.s, ".$@");
 	/* A version, of which there is none yet, is a number. */
-	put_path(&v, true);
+	put_item(&v, ITEM_VALUE_PATH);
 	/* The crate in which a generic function was made. */
 	v.quiet = true;
 	if (v.pos < v.len)
-		put_path(&v, false);
+		put_item(&v, ITEM_PATH);
 	if (!v.wrong && v.pos == v.len && out->len > v.before && !strbuf_error(out))
 		return true;
 	out->len = v.before;

@@ -34,21 +34,16 @@ static int answer(void *state, struct helper_message *request, struct helper_mes
 	return 0;
 }
 
-static const struct grow_helper_kind kind = {
-	{.answer = answer, .memory = (size_t)256 << 20},
-	.cpu_us = 200000,
-	.idle_us = 1000000,
+static const struct helper_kind kind = {
+	.answer = answer,
+	.memory = (size_t)256 << 20,
+	.limits = {.cpu_us = 200000, .idle_us = 1000000},
 };
 
-void demangler_init(struct demangler *d, struct grow_helpers *shared)
+void demangler_init(struct demangler *d, struct helpers *shared)
 {
-	grow_helper_init(&d->helper, &kind, NOBODY, NOBODY, NULL, shared);
+	helper_init(&d->helper, &kind, NOBODY, NOBODY, NULL, shared);
 	d->losses = 0;
-}
-
-void demangler_done(struct demangler *d)
-{
-	helper_done(&d->helper.helper);
 }
 
 /* Returns how many names of the beginning were answered, or a negative errno. */
@@ -59,7 +54,7 @@ static ssize_t ask(struct demangler *d, const char *const *name, size_t count,
 	size_t sent = 0, done = 0, pos = 0;
 	int r;
 
-	grow_helper_begin(&d->helper, 0);
+	helper_begin(&d->helper, 0);
 	for (; sent < count; sent++) {
 		size_t len = strlen(name[first + sent]) + 1;
 
@@ -67,7 +62,7 @@ static ssize_t ask(struct demangler *d, const char *const *name, size_t count,
 			break;
 		message_put(request, name[first + sent], len);
 	}
-	r = grow_helper_call(&d->helper, 0);
+	r = helper_call(&d->helper, 0);
 	if (r < 0)
 		return r;
 	while (done < sent && pos < texts->len) {

@@ -6,17 +6,18 @@
 #ifndef ZMEM_DEMANGLE_DEMANGLER_H
 #define ZMEM_DEMANGLE_DEMANGLER_H
 
-#include "privilege/grow_helper.h"
+#include "privilege/helper.h"
 
 /* Names that a run may lose helpers with; later ones stay as they are. */
 #define DEMANGLER_LOSSES 8
 
 struct demangler {
-	struct grow_helper helper;
+	struct helper helper;
 	unsigned losses;
 };
 
-void demangler_init(struct demangler *d, struct grow_helpers *shared);
+/* helper_done() ends it. */
+void demangler_init(struct demangler *d, struct helpers *shared);
 /*
  * Calls fn with the text of each name that was demangled, and with NULL for one that costs too
  * much. It is not called for names that are none of C++. fn returns 0 or a negative errno, which
@@ -24,6 +25,5 @@ void demangler_init(struct demangler *d, struct grow_helpers *shared);
  */
 int demangler_run(struct demangler *d, const char *const *name, size_t count,
 		  int (*fn)(void *arg, size_t i, const char *text), void *arg);
-void demangler_done(struct demangler *d);
 
 #endif

@@ -40,8 +40,12 @@ struct doctor {
 
 __attribute__((format(printf, 4, 5))) void doctor_add(struct part_rows *rows, const char *name,
 						      enum state state, const char *fmt, ...);
-/* "reason (hint)" of a note that may be NULL. */
-void doctor_note_text(const struct diag_note *n, int error, char *buf, size_t cap);
+/* A row with "no", and why: "reason (hint)" of a note that may be NULL, else the error. */
+void doctor_add_failure(struct part_rows *rows, const char *name, const struct diag_note *n,
+			int error);
+/* A row of a part that either works, with these words, or has a note why not, the last one. */
+void doctor_add_part(struct part_rows *rows, const char *name, int error, const struct diag *diag,
+		     const char *works);
 /* The first sentence, and what to do (NULL: nothing). */
 __attribute__((format(printf, 3, 4))) void doctor_set_verdict(struct doctor *d, const char *hint,
 							      const char *fmt, ...);
@@ -68,5 +72,22 @@ void doctor_add_serve(struct doctor *d);
 void doctor_add_recorder(struct doctor *d);
 void doctor_add_grow(struct doctor *d);
 void doctor_add_peak(struct doctor *d);
+
+/* ---- swap slots, on memory of our own (swap_trial.c) ---- */
+
+struct swap_source;
+
+struct swap_trial {
+	bool swapped; /* false: no page could be swapped out, so nothing was tried */
+	bool agrees;
+	uint64_t slots, rollup; /* SWAP_PSS of the child, bytes */
+};
+
+/*
+ * `source` gives PSS from page tables; `swap` has begun (swap_source_begin()). Returns 0 or a
+ * negative errno.
+ */
+int swap_trial(const struct procfs *proc, struct source *source, struct swap_source *swap,
+	       struct swap_trial *ret);
 
 #endif

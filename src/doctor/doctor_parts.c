@@ -12,7 +12,6 @@
 #include "collect/gpu_read.h"
 #include "collect/ram_read.h"
 #include "doctor/doctor.h"
-#include "doctor/swap_trial.h"
 #include "enrich/enrich.h"
 #include "grow/grow.h"
 #include "model/ram.h"
@@ -20,7 +19,7 @@
 #include "session/options.h"
 #include "source/files_source.h"
 #include "source/holders_source.h"
-#include "source/pin_place.h"
+#include "source/pin.h"
 #include "source/swap_source.h"
 #include "watch/oom_watch.h"
 #include "watch/peak_watch.h"
@@ -34,7 +33,6 @@ void doctor_add_files(struct doctor *d)
 	struct holders_source *holders = NULL;
 	uint64_t start = clock_us(CLOCK_MONOTONIC);
 	int r = files_source_open(&diag, &source);
-	char text[512];
 
 	if (r == 0)
 		r = files_source_read(source, &d->proc, &set);
@@ -43,9 +41,8 @@ void doctor_add_files(struct doctor *d)
 	if (r >= 0)
 		r = holders_source_open(&diag, &holders);
 	holders_source_close(holders);
-	doctor_note_text(diag.count ? &diag.note[0] : NULL, r, text, sizeof(text));
 	if (r < 0)
-		doctor_add(&d->rows, "files", FAILS, "%s", text);
+		doctor_add_part(&d->rows, "files", r, &diag, NULL);
 	else
 		doctor_add(&d->rows, "files", WORKS,
 			   "by BPF, %zu %s with pages of %u file %s in %.1f ms", set.count,
@@ -119,7 +116,6 @@ void doctor_add_swap(struct doctor *d)
 	struct swap_source *source = NULL;
 	struct system_info system = {};
 	struct host_info host = {};
-	char text[512];
 	int r;
 
 	machine_read(&d->proc, &host, &system);
@@ -131,13 +127,10 @@ void doctor_add_swap(struct doctor *d)
 			&diag, &engine);
 	if (r == 0)
 		r = swap_source_open(engine, &diag, &source);
-	if (r < 0) {
-		doctor_note_text(diag.count ? &diag.note[diag.count - 1] : NULL, r, text,
-				 sizeof(text));
-		doctor_add(&d->rows, "swap slots", FAILS, "%s", text);
-	} else {
+	if (r < 0)
+		doctor_add_part(&d->rows, "swap slots", r, &diag, NULL);
+	else
 		try_swap(d, engine, source, &system);
-	}
 	swap_source_close(source);
 	source_close(engine);
 }
@@ -148,8 +141,8 @@ void doctor_add_swap(struct doctor *d)
 
 static void judge_frames(struct doctor *d, const struct ram *ram)
 {
-	uint64_t bytes = 0;
-	size_t count = 0;
+	const uint64_t bytes = ram->deleted_bytes;
+	const size_t count = ram->deleted_cgroups;
 
 	if (ram->method == RAM_COUNTERS) {
 		doctor_add(&d->rows, "page frames", FAILS, "%s", ram->reason);
@@ -158,10 +151,6 @@ static void judge_frames(struct doctor *d, const struct ram *ram)
 	doctor_add(&d->rows, "page frames", WORKS, "%s in %.1f ms; they agree with the counters",
 		   ram->method == RAM_EXACT ? "counted" : "a sample was counted",
 		   (double)ram->duration_us / 1000);
-	for (size_t i = 0; i < ram->cgroups; i++) {
-		count += ram->cgroup[i].deleted;
-		bytes += ram->cgroup[i].deleted ? census_cgroup_bytes(&ram->cgroup[i]) : 0;
-	}
 	doctor_add(&d->rows, "cgroups",
 		   count > DELETED_USUAL || bytes > ram->frames / DELETED_PART ? FAILS : WORKS,
 		   "%zu deleted %s %llu MiB%s", count, count_word(count, "one holds", "ones hold"),
@@ -179,7 +168,6 @@ void doctor_add_frames(struct doctor *d)
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct source *engine = NULL;
 	struct ram_reader *reader = NULL;
-	char text[512];
 	int r = source_open(
 		&(struct source_request){.choice = SOURCE_BPF, .pin = PIN_NOT, .pss = true},
 		&d->proc, &diag, &engine);
@@ -189,9 +177,8 @@ void doctor_add_frames(struct doctor *d)
 		r = ram_reader_open(engine, &d->proc, &reader);
 	if (r == 0)
 		r = ram_reader_read(reader, &d->proc, NULL, &spec, &s);
-	doctor_note_text(diag.count ? &diag.note[diag.count - 1] : NULL, r, text, sizeof(text));
 	if (r < 0)
-		doctor_add(&d->rows, "page frames", FAILS, "%s", text);
+		doctor_add_part(&d->rows, "page frames", r, &diag, NULL);
 	else
 		judge_frames(d, s.system.ram);
 	ram_reader_close(reader);
@@ -214,7 +201,6 @@ void doctor_add_pin(struct doctor *d)
 	cleanup(diag_clear) struct diag diag = {};
 	struct source *source;
 	int r = source_open(&request, &d->proc, &diag, &source);
-	char text[512];
 
 	if (r == 0) {
 		const char *why = source_pin_lacks(source);
@@ -233,8 +219,7 @@ void doctor_add_pin(struct doctor *d)
 				   : "none (runs of root are faster with one: zmem-bpf pin; "
 				     "for a group: pin GROUP)");
 	} else {
-		doctor_note_text(diag.count ? &diag.note[0] : NULL, r, text, sizeof(text));
-		doctor_add(&d->rows, "pin", FAILS, "%s", text);
+		doctor_add_part(&d->rows, "pin", r, &diag, NULL);
 	}
 }
 
@@ -256,14 +241,10 @@ void doctor_add_recorder(struct doctor *d)
 	struct pressure_watch pressure;
 	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC), log_error = errno;
 	int r = oom_watch_open(ZMEM_OOM_TABLES, true, &diag, &oom);
-	char text[512];
 
-	doctor_note_text(diag.count ? &diag.note[diag.count - 1] : NULL, r, text, sizeof(text));
-	doctor_add(
-		&d->watched, "OOM kills", r < 0 ? FAILS : WORKS, "%s",
-		r < 0 ? text
-		      : "record --keep records each one, from inside the kernel, and signals that end "
-			"processes; serve counts kills");
+	doctor_add_part(&d->watched, "OOM kills", r, &diag,
+			"record --keep records each one, from inside the kernel, and signals that "
+			"end processes; serve counts kills");
 	oom_watch_close(oom);
 	if (log >= 0)
 		doctor_add(&d->watched, "kernel log", WORKS,
@@ -297,15 +278,12 @@ void doctor_add_grow(struct doctor *d)
 	cleanup(diag_clear) struct diag diag = {};
 	struct grow *grow = NULL;
 	int r = grow_open(&spec, &d->proc, &diag, &grow);
-	char text[512];
 
-	doctor_note_text(diag.count ? &diag.note[0] : NULL, r, text, sizeof(text));
-	doctor_add(&d->watched, "grow", r < 0 ? FAILS : WORKS, "%s",
-		   r < 0 ? text
-		   : grow_is_exact(grow)
-			   ? "counts each change of resident memory, with its stack"
-			   : "counts changes of resident memory; the stacks of one page "
-			     "fault in 64 (Linux 6.2 has all)");
+	doctor_add_part(&d->watched, "grow", r, &diag,
+			r == 0 && grow_is_exact(grow)
+				? "counts each change of resident memory, with its stack"
+				: "counts changes of resident memory; the stacks of one page "
+				  "fault in 64 (Linux 6.2 has all)");
 	grow_close(grow);
 }
 
@@ -315,15 +293,12 @@ void doctor_add_peak(struct doctor *d)
 	cleanup(diag_clear) struct diag diag = {};
 	struct peak_watch *watch = NULL;
 	int r = peak_watch_open(&diag, &watch);
-	char text[512];
 
-	doctor_note_text(diag.count ? &diag.note[0] : NULL, r, text, sizeof(text));
-	doctor_add(&d->watched, "peak", r < 0 ? FAILS : WORKS, "%s",
-		   r < 0 ? text
-		   : peak_watch_each(watch)
-			   ? "adds each change of resident memory of a command and its "
-			     "children"
-			   : "adds changes of resident memory; a thread holds back up "
-			     "to 63 of its own (Linux 6.2 has all)");
+	doctor_add_part(&d->watched, "peak", r, &diag,
+			r == 0 && peak_watch_each(watch)
+				? "adds each change of resident memory of a command and its "
+				  "children"
+				: "adds changes of resident memory; a thread holds back up "
+				  "to 63 of its own (Linux 6.2 has all)");
 	peak_watch_close(watch);
 }

@@ -34,13 +34,22 @@ void doctor_add(struct part_rows *rows, const char *name, enum state state, cons
 	rows->failed += state == FAILS;
 }
 
-/* "reason (hint)" of a note that may be NULL. */
-void doctor_note_text(const struct diag_note *n, int error, char *buf, size_t cap)
+void doctor_add_failure(struct part_rows *rows, const char *name, const struct diag_note *n,
+			int error)
 {
 	const char *hint = n ? n->hint : NULL;
 
-	snprintf(buf, cap, "%s%s%s%s", n && n->reason ? n->reason : strerror(-error),
-		 hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
+	doctor_add(rows, name, FAILS, "%s%s%s%s", n && n->reason ? n->reason : strerror(-error),
+		   hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
+}
+
+void doctor_add_part(struct part_rows *rows, const char *name, int error, const struct diag *diag,
+		     const char *works)
+{
+	if (error < 0)
+		doctor_add_failure(rows, name, diag_newest(diag), error);
+	else
+		doctor_add(rows, name, WORKS, "%s", works);
 }
 
 const char *doctor_proc_problem(const struct procfs *proc)
@@ -136,13 +145,11 @@ void doctor_try_variant(struct doctor *d, const struct source_variant *variant)
 	const char *name = source_variant_name(variant);
 	uint64_t start = clock_us(CLOCK_MONOTONIC), loaded;
 	struct source *source;
-	char text[512];
 	int r;
 
 	r = source_open_variant(variant, &d->proc, &diag, &source);
 	if (r < 0) {
-		doctor_note_text(diag.count ? &diag.note[0] : NULL, r, text, sizeof(text));
-		doctor_add(&d->variants, name, FAILS, "%s", text);
+		doctor_add_failure(&d->variants, name, diag.count ? &diag.note[0] : NULL, r);
 		source_explain(variant, &diag);
 		/* The row has the text of the first note. */
 		if (diag.count && (diag.count > 1 || diag.note[0].log))
@@ -304,15 +311,13 @@ void doctor_check_source(struct doctor *d, uint64_t held)
 	const struct source_request request = {.choice = SOURCE_AUTO, .pss = true};
 	struct source *source;
 	int r = source_open(&request, &d->proc, &d->diag, &source);
-	char text[512];
 
 	add_privileges(d, r == 0 && source_is_pinned(source));
 	drop_privileges(d, held);
 	if (r < 0) {
 		const struct diag_note *reason = source_reason(&d->diag);
 
-		doctor_note_text(reason, r, text, sizeof(text));
-		doctor_add(&d->rows, "counters", FAILS, "%s", text);
+		doctor_add_failure(&d->rows, "counters", reason, r);
 		doctor_set_verdict(d, reason ? reason->hint : NULL,
 				   "No source of counters works here: %s.",
 				   reason && reason->reason ? reason->reason : strerror(-r));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "doctor/swap_trial.h"
-
+/*
+ * Tries swap slots on memory of our own: some pages that are swapped out and that a child shares.
+ * Each of the two has half of them, which the slots must say, as smaps_rollup does.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,10 +13,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "model/snapshot.h"
-#include "proc/procfs.h"
+#include "doctor/doctor.h"
 #include "proc/smaps.h"
-#include "source/source.h"
 #include "source/swap_source.h"
 
 #define PAGES 16
@@ -101,10 +101,10 @@ static int read_child(const struct procfs *proc, struct source *source, struct s
 	if (!p || !process_has(p, COUNTER_SWAP))
 		return -ESRCH;
 	ret->swapped = p->value[COUNTER_SWAP] != 0;
-	ret->rollup = rollup.value[ROLLUP_SWAP_PSS];
+	ret->rollup = rollup.value[SMAPS_SWAP_PSS];
 	ret->slots = process_has(p, COUNTER_SWAP_PSS) ? p->value[COUNTER_SWAP_PSS] : 0;
 	/* smaps_rollup shows whole KiB. */
-	ret->agrees = process_has(p, COUNTER_SWAP_PSS) && rollup_has(&rollup, ROLLUP_SWAP_PSS) &&
+	ret->agrees = process_has(p, COUNTER_SWAP_PSS) && rollup_has(&rollup, SMAPS_SWAP_PSS) &&
 		      ret->slots / 1024 == ret->rollup / 1024;
 	return 0;
 }

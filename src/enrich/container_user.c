@@ -69,7 +69,8 @@ static int answer(void *state, struct helper_message *request, struct helper_mes
 
 /* ---- the requests ---- */
 
-static const struct helper_kind kind = {.answer = answer, .memory = MEMORY};
+static const struct helper_kind kind = {
+	.answer = answer, .memory = MEMORY, .limits = {.cpu_us = CPU_US, .waits = 1}};
 
 void container_reader_begin(struct container_reader *reader)
 {
@@ -161,43 +162,39 @@ bool container_reader_waits(const struct container_reader *reader, uid_t uid, ui
 void container_ask_user(struct container_reader *reader, struct container_search *c, gid_t gid,
 			const char *home)
 {
-	struct helper_message *request = calloc(2, sizeof(*request)), *ret = request + 1;
 	const size_t most = (HELPER_DATA / 2) / (sizeof(struct entry) + CONTAINER_NAME_MAX + 1);
-	struct helper h;
+	cleanup_free struct helper *h = NULL;
 	int r = 0;
 
 	if (container_reader_waits(reader, c->uid, clock_us(CLOCK_MONOTONIC))) {
 		set_lost(c, 0, -ETIMEDOUT);
-		free(request);
 		return;
 	}
-	helper_init(&h, &kind, c->uid, gid, NULL, &reader->left);
-	if (!request)
+	h = calloc(1, sizeof(*h));
+	if (!h) {
 		c->error = -ENOMEM;
-	for (size_t i = 0; request && r == 0 && i < c->count;) {
+		return;
+	}
+	reader->helpers.hurry_fd = -1;
+	helper_init(h, &kind, c->uid, gid, NULL, &reader->helpers);
+	for (size_t i = 0; r == 0 && i < c->count;) {
 		size_t count = c->count - i < most ? c->count - i : most;
 		uint64_t now = clock_us(CLOCK_MONOTONIC);
-		const struct helper_limits limits = {
-			.cpu_us = CPU_US,
-			.idle_us = now + LAST_US < reader->end_us ? reader->end_us - now : LAST_US,
-			.waits = 1,
-			.hurry_fd = -1};
 
-		request->len = request->fds = 0;
-		message_put(request, home, strlen(home) + 1);
-		message_put(request, &c->uid, sizeof(c->uid));
-		message_put_fd(request, c->root);
+		h->limits.idle_us = now + LAST_US < reader->end_us ? reader->end_us - now : LAST_US;
+		helper_begin(h, 0);
+		message_put(&h->request, home, strlen(home) + 1);
+		message_put(&h->request, &c->uid, sizeof(c->uid));
+		message_put_fd(&h->request, c->root);
 		for (size_t k = i; k < i + count; k++) {
 			struct entry entry = {};
 
 			strncpy(entry.id, c->item[k].id, CONTAINER_ID_LEN);
-			message_put(request, &entry, sizeof(entry));
+			message_put(&h->request, &entry, sizeof(entry));
 		}
-		r = helper_call(&h, &limits, request, ret);
-		if (r == 0) {
-			r = take_answer(c, i, count, ret);
-			message_close_fds(ret);
-		}
+		r = helper_call(h, 0);
+		if (r == 0)
+			r = take_answer(c, i, count, &h->answer);
 		if (r == 0)
 			i += count;
 		else
@@ -205,6 +202,5 @@ void container_ask_user(struct container_reader *reader, struct container_search
 		if (helper_lost(r))
 			container_reader_lose(reader, c->uid, clock_us(CLOCK_MONOTONIC));
 	}
-	helper_done(&h);
-	free(request);
+	helper_done(h);
 }

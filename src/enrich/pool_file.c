@@ -159,13 +159,13 @@ static int read_pieces(struct smaps_reader *reader, const struct target *t, int 
 	return smaps_end(&reader->smaps);
 }
 
-static bool is_equal(const struct smaps_rollup *f, enum rollup_counter counter, uint64_t value)
+static bool is_equal(const struct smaps_rollup *f, enum smaps_key counter, uint64_t value)
 {
 	return rollup_has(f, counter) && f->value[counter] == value;
 }
 
 /* The sum of values that were each cut to kB differs by at most 1 kB a mapping. */
-static bool is_near(const struct smaps_rollup *f, enum rollup_counter counter, uint64_t sum,
+static bool is_near(const struct smaps_rollup *f, enum smaps_key counter, uint64_t sum,
 		    size_t mappings)
 {
 	return rollup_has(f, counter) && f->value[counter] >= sum &&
@@ -176,16 +176,16 @@ static bool is_near(const struct smaps_rollup *f, enum rollup_counter counter, u
 static void set_exact_total(struct map_set *set, const struct smaps_rollup *f)
 {
 	struct map_counters *total = &set->total;
-	uint64_t private = f->value[ROLLUP_PRIVATE_CLEAN] + f->value[ROLLUP_PRIVATE_DIRTY];
+	uint64_t private = f->value[SMAPS_PRIVATE_CLEAN] + f->value[SMAPS_PRIVATE_DIRTY];
 
-	if (!is_equal(f, ROLLUP_RSS, total->value[MAPS_RSS]) ||
+	if (!is_equal(f, SMAPS_RSS, total->value[MAPS_RSS]) ||
 	    private != total->value[MAPS_PRIVATE] ||
-	    !is_equal(f, ROLLUP_SWAP, total->value[MAPS_SWAP]) ||
-	    !is_near(f, ROLLUP_PSS, total->value[MAPS_PSS], set->mappings) ||
-	    !is_near(f, ROLLUP_SWAP_PSS, total->value[MAPS_SWAP_PSS], set->mappings))
+	    !is_equal(f, SMAPS_SWAP, total->value[MAPS_SWAP]) ||
+	    !is_near(f, SMAPS_PSS, total->value[MAPS_PSS], set->mappings) ||
+	    !is_near(f, SMAPS_SWAP_PSS, total->value[MAPS_SWAP_PSS], set->mappings))
 		return;
-	total->value[MAPS_PSS] = f->value[ROLLUP_PSS];
-	total->value[MAPS_SWAP_PSS] = f->value[ROLLUP_SWAP_PSS];
+	total->value[MAPS_PSS] = f->value[SMAPS_PSS];
+	total->value[MAPS_SWAP_PSS] = f->value[SMAPS_SWAP_PSS];
 	set->total_exact = true;
 }
 
@@ -351,7 +351,7 @@ void target_read(const struct target *t, struct pool_result *ret)
 /* ---- smaps_rollup ---- */
 
 static void copy_counter(struct process *p, enum counter c, const struct smaps_rollup *f,
-			 enum rollup_counter key)
+			 enum smaps_key key)
 {
 	if (rollup_has(f, key))
 		process_set(p, c, f->value[key]);
@@ -363,25 +363,25 @@ void rollup_apply(struct process *p, const struct pool_result *result)
 
 	p->pss_status = result->status;
 	/* The text was cut off before Pss. */
-	if (result->status == PSS_OK && !rollup_has(f, ROLLUP_PSS))
+	if (result->status == PSS_OK && !rollup_has(f, SMAPS_PSS))
 		p->pss_status = PSS_UNSUPPORTED;
 	if (p->pss_status != PSS_OK)
 		return;
 	p->pss_source = PSS_FROM_ROLLUP;
-	copy_counter(p, COUNTER_PSS, f, ROLLUP_PSS);
-	copy_counter(p, COUNTER_PSS_ANON, f, ROLLUP_PSS_ANON);
-	copy_counter(p, COUNTER_PSS_FILE, f, ROLLUP_PSS_FILE);
-	copy_counter(p, COUNTER_PSS_SHMEM, f, ROLLUP_PSS_SHMEM);
-	copy_counter(p, COUNTER_SWAP_PSS, f, ROLLUP_SWAP_PSS);
-	copy_counter(p, COUNTER_LAZYFREE, f, ROLLUP_LAZYFREE);
-	if (rollup_has(f, ROLLUP_PRIVATE_CLEAN) && rollup_has(f, ROLLUP_PRIVATE_DIRTY))
-		process_set_sum(p, COUNTER_USS, f->value[ROLLUP_PRIVATE_CLEAN],
-				f->value[ROLLUP_PRIVATE_DIRTY], 0);
-	if (rollup_has(f, ROLLUP_ANON_HUGE))
-		process_set_sum(p, COUNTER_THP, f->value[ROLLUP_ANON_HUGE],
-				f->value[ROLLUP_SHMEM_PMD], f->value[ROLLUP_FILE_PMD]);
-	if (rollup_has(f, ROLLUP_SWAP) && process_has(p, COUNTER_SWAP) &&
-	    f->value[ROLLUP_SWAP] >= p->value[COUNTER_SWAP])
-		process_set(p, COUNTER_SWAP_SHMEM, f->value[ROLLUP_SWAP] - p->value[COUNTER_SWAP]);
+	copy_counter(p, COUNTER_PSS, f, SMAPS_PSS);
+	copy_counter(p, COUNTER_PSS_ANON, f, SMAPS_PSS_ANON);
+	copy_counter(p, COUNTER_PSS_FILE, f, SMAPS_PSS_FILE);
+	copy_counter(p, COUNTER_PSS_SHMEM, f, SMAPS_PSS_SHMEM);
+	copy_counter(p, COUNTER_SWAP_PSS, f, SMAPS_SWAP_PSS);
+	copy_counter(p, COUNTER_LAZYFREE, f, SMAPS_LAZYFREE);
+	if (rollup_has(f, SMAPS_PRIVATE_CLEAN) && rollup_has(f, SMAPS_PRIVATE_DIRTY))
+		process_set_sum(p, COUNTER_USS, f->value[SMAPS_PRIVATE_CLEAN],
+				f->value[SMAPS_PRIVATE_DIRTY], 0);
+	if (rollup_has(f, SMAPS_ANON_HUGE))
+		process_set_sum(p, COUNTER_THP, f->value[SMAPS_ANON_HUGE],
+				f->value[SMAPS_SHMEM_PMD], f->value[SMAPS_FILE_PMD]);
+	if (rollup_has(f, SMAPS_SWAP) && process_has(p, COUNTER_SWAP) &&
+	    f->value[SMAPS_SWAP] >= p->value[COUNTER_SWAP])
+		process_set(p, COUNTER_SWAP_SHMEM, f->value[SMAPS_SWAP] - p->value[COUNTER_SWAP]);
 	process_derive(p);
 }

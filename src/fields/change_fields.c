@@ -42,6 +42,30 @@ FIELDS(change_group_fields, &field_key, &field_state, &field_procs_before, &fiel
 FIELDS(change_total_fields, &field_procs_before, &field_procs_after, &field_missing, &field_before,
        &field_after, &field_change);
 
+SENTENCES(changes_missing, &change_total_fields, NULL,
+	  "{missing_processes+} process{es} {is/are} left out of all sums: not read in one of the "
+	  "snapshots");
+
+/* ---- what is compared ---- */
+
+#undef ROW
+#define ROW const struct changes_said *r = row
+
+JSON_FIELD(what, "what", TEXT, value_text(r->what), "");
+JSON_FIELD(from, "from", TIME, value_signed(true, r->from_ms), "");
+JSON_FIELD(to, "to", TIME, value_signed(true, r->to_ms), "");
+JSON_FIELD(between, "between_ms", AMOUNT,
+	   value_signed(r->to_ms >= r->from_ms, r->to_ms - r->from_ms), "");
+JSON_FIELD(small, "small", AMOUNT, value_unsigned(true, r->small), "");
+JSON_FIELD(page, "page", BYTES, value_bytes(true, r->page_size), "");
+static FIELDS(compared, &field_what, &field_from, &field_to, &field_between, &field_small,
+	      &field_page);
+
+SENTENCES(changes_head, &compared, NULL, "{what}, from {from} to {to}[: {between_ms}]");
+/* Each start of a program changes the shares of all that map the same files. */
+SENTENCES(changes_small, &compared, NULL,
+	  "{small+} change{s} below {page} {?small}{is/are} left out (--all shows {it/them})");
+
 /* ---- classes of RAM ---- */
 
 #undef ROW

@@ -21,6 +21,17 @@ extern const struct fields change_ram_fields;
 extern const struct fields ram_changes_fields;
 extern const struct sentences ram_changes_said;
 
+/* What is said of two snapshots above and below their changes. */
+struct changes_said {
+	const char *what; /* is compared */
+	int64_t from_ms, to_ms;
+	size_t small;	    /* changes that are left out, below this: */
+	uint64_t page_size; /* bytes */
+};
+extern const struct sentences changes_head, changes_small;
+/* Of the sum of all rows, struct group_change. */
+extern const struct sentences changes_missing;
+
 /* The name of a row in a table and in CSV. `group`: what rows are grouped by, NULL: processes. */
 struct field change_name_field(const struct field *group);
 /* The keys of groups by several columns, each a column of its own; count 0: of all other rows. */

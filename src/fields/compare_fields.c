@@ -139,3 +139,19 @@ ROWS(cells, "cells", &cells, struct compare_cell, true, c->count ? c->row->cell 
      FIELD_KNOWN | FIELD_LINES | FIELD_END_LINE, .shown = is_shown);
 FIELDS(compare_document, &field_summary, &field_bound, &field_bound_per, &field_cost, &field_system,
        &field_cells);
+
+SENTENCES(
+	compare_said, &compare_document, NULL,
+	"one reading: BPF {cost.bpf_us}[, {cost.bpf_reads} read{s}]; /proc {cost.proc_us}, "
+	"{cost.proc_files} file{s}[, {cost.proc_reads} read{s}]",
+	"machine: [AnonPages {system.anon_bytes}, all PSS_ANON {system.pss_anon_bytes}, left over "
+	"{system.anon_residual_bytes}; Mapped {system.mapped_bytes}, all PSS_FILE and PSS_SHMEM "
+	"{system.pss_mapped_bytes}, left over {system.mapped_residual_bytes}"
+	"||totals not compared: the PSS of some processes is missing]",
+	"/proc/PID/status is approximate on this kernel: its counters lag by up to {bound_bytes} "
+	"for each {bound_per}");
+SENTENCES(compare_verdict, &compare_document, NULL,
+	  "{summary.processes} process{es}, {summary.cells} value{s}: {summary.same} same"
+	  "[, {summary.moved+} moved][, {summary.approximate+} approximate][, {summary.gone+} gone]"
+	  "[, {summary.denied+} denied][, {summary.timeout+} timeout]"
+	  "[; {summary.different+} DIFFERENT||; no unexplained difference]");

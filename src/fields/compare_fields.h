@@ -4,11 +4,14 @@
 #define ZMEM_FIELDS_COMPARE_FIELDS_H
 
 #include "fields/field.h"
+#include "fields/sentence.h"
 #include "model/comparison.h"
 
 /* The row is struct compare_report, which rows in it are from as well. */
 extern const struct fields compare_document;
 /* Rows are struct compare_cell of a struct compare_report. */
 extern const struct fields compare_columns;
+/* Of the document: below the tables, and the last line. */
+extern const struct sentences compare_said, compare_verdict;
 
 #endif

@@ -43,12 +43,34 @@
 #define JSON_FIELD(name, json, ...) FIELD_AS(-1, name, NULL, json, NULL, __VA_ARGS__)
 /* Likewise; it is always known. */
 #define JSON_KNOWN(name, json, ...) JSON_FIELD(name, json, __VA_ARGS__, .flags = FIELD_KNOWN)
+/* A value of sentences alone: name and key, type, value; and one that is true or false. */
+#define SAID(name, type, value, ...) JSON_FIELD(name, #name, type, value, "", __VA_ARGS__)
+#define FLAG(name, value)	     SAID(name, BOOL, value_bool(true, value))
 /* A row of another kind that is an object of JSON; rows of another kind that are an array. */
 #define OBJECT(name, json, fields_, row, help)                                                     \
 	JSON_KNOWN(name, json, OBJECT, value_row(row), help, .fields = fields_)
 #define ROWS(name, json, fields_, type_, known, first, count, help, flags_, ...)                   \
 	JSON_FIELD(name, json, ROWS, value_rows(known, first, count), help, .fields = fields_,     \
 		   .row_size = sizeof(type_), .flags = flags_, __VA_ARGS__)
+
+/* X(p, n) for each of the NODES_MAX nodes. */
+#define EACH_NODE(X, p)                                                                            \
+	X(p, 0)                                                                                    \
+	X(p, 1)                                                                                    \
+	X(p, 2)                                                                                    \
+	X(p, 3)                                                                                    \
+	X(p, 4)                                                                                    \
+	X(p, 5)                                                                                    \
+	X(p, 6)                                                                                    \
+	X(p, 7)                                                                                    \
+	X(p, 8)                                                                                    \
+	X(p, 9)                                                                                    \
+	X(p, 10)                                                                                   \
+	X(p, 11)                                                                                   \
+	X(p, 12)                                                                                   \
+	X(p, 13)                                                                                   \
+	X(p, 14)                                                                                   \
+	X(p, 15)
 
 /* A kind of row with these fields. */
 #define FIELD_ITEMS(...) ((const struct field *const[]){__VA_ARGS__})

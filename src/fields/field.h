@@ -170,6 +170,12 @@ static inline struct value field_value(const struct field *f, const void *row, c
 	return f->get(f, row, of);
 }
 
+/* One of NUMBERS. */
+static inline int32_t value_number(const struct field *f, struct value v, uint32_t i)
+{
+	return *(const int32_t *)((const char *)v.row + i * f->row_size);
+}
+
 /* A counter, or a share of one; not its change. */
 static inline bool field_is_counter(const struct field *f)
 {

@@ -176,7 +176,7 @@ ROWS(charges, "cgroups", &charge, struct file_charge, r->charges_known, r->charg
 		&field_mapped, &field_dirty, &field_deleted, &field_dest, &field_unevictable,      \
 		&field_hidden, &field_shmid, &field_ipc_key, &field_path, &field_mount
 static FIELDS(files, KEYS);
-static FIELDS(held, KEYS, &field_holders, &field_holders_count, &field_holders_status);
+FIELDS(file_held_fields, KEYS, &field_holders, &field_holders_count, &field_holders_status);
 static FIELDS(charged, KEYS, &field_charged, &field_charges);
 static FIELDS(charged_held, KEYS, &field_charged, &field_charges, &field_holders,
 	      &field_holders_count, &field_holders_status);
@@ -188,7 +188,7 @@ const struct fields *file_row_fields(const struct files_report *r)
 		return &groups;
 	if (r->cgroups)
 		return r->holders ? &charged_held : &charged;
-	return r->holders ? &held : &files;
+	return r->holders ? &file_held_fields : &files;
 }
 
 /* ---- the document ---- */
@@ -253,12 +253,12 @@ FIELDS(file_measured, &field_collection, &field_totals);
 	     help, FIELD_KNOWN | FIELD_LINES | FIELD_END_LINE)
 JSON_KNOWN(group_by, "group_by", TEXT, value_text(r->group), "what the files of a group share");
 ITEMS(files, "files", "the files");
-ITEMS(held, "files", "the files, and the processes that hold them");
+ITEMS(file_held_fields, "files", "the files, and the processes that hold them");
 ITEMS(charged, "files", "the files, and the cgroups that they are charged to");
 ITEMS(charged_held, "files", "the files, their cgroups and the processes that hold them");
 ITEMS(groups, "groups", "with -g: the groups");
 static FIELDS(of_files, &field_collection, &field_totals, &field_rows_files);
-static FIELDS(of_held, &field_collection, &field_totals, &field_rows_held);
+static FIELDS(of_held, &field_collection, &field_totals, &field_rows_file_held_fields);
 static FIELDS(of_charged, &field_collection, &field_totals, &field_rows_charged);
 static FIELDS(of_charged_held, &field_collection, &field_totals, &field_rows_charged_held);
 static FIELDS(of_groups, &field_collection, &field_totals, &field_group_by, &field_rows_groups);

@@ -24,6 +24,7 @@ const struct field *file_field(const char *key);
 
 /* The keys of a row in JSON. */
 const struct fields *file_row_fields(const struct files_report *r);
+extern const struct fields file_held_fields; /* of a file with its holders */
 /* Those of a row in CSV, or of the total: its row is the report. */
 void file_list_csv(struct field_list *list, const struct files_report *r, bool total);
 /* The row is the report: what was measured; the document. */

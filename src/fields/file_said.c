@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What is said of cached files and of mappings: their fields in JSON, and values of sentences. */
+/* What is said of files and of mappings: their fields in JSON, and values of sentences alone. */
 #include "fields/file_said.h"
 
 #include "fields/define.h"
@@ -7,14 +7,9 @@
 #include "fields/map_fields.h"
 #include "model/maps.h"
 
-#define SAID(name, type, value, ...) JSON_FIELD(name, #name, type, value, "", __VA_ARGS__)
-
-/* ---- files ---- */
-
 #define ROW const struct files_report *r = row
 
-/* How the kernel's sum differs from that of the files. */
-static struct value difference(const struct files_report *r, enum file_account account)
+static struct value difference_of(const struct files_report *r, enum file_account account)
 {
 	uint64_t kernel = 0;
 	bool known = files_kernel_sum(&r->snapshot->system.meminfo, account, &kernel);
@@ -22,26 +17,43 @@ static struct value difference(const struct files_report *r, enum file_account a
 	return value_signed(known, (int64_t)(kernel - r->account[account].resident));
 }
 
-SAID(shmem_difference, CHANGE, difference(r, FILE_IN_SHMEM));
-SAID(cache_difference, CHANGE, difference(r, FILE_IN_CACHE));
-SAID(huge_files, AMOUNT, value_signed(true, r->account[FILE_IN_HUGETLB].files));
-static FIELDS(accounts, &field_shmem_difference, &field_cache_difference, &field_huge_files);
+SAID(shmem_difference, CHANGE, difference_of(r, FILE_IN_SHMEM));
+SAID(cache_difference, CHANGE, difference_of(r, FILE_IN_CACHE));
+FLAG(has_huge, r->account[FILE_IN_HUGETLB].files);
+static FIELDS(accounts, &field_shmem_difference, &field_cache_difference, &field_has_huge);
 
-SENTENCES(files_account_said, &file_measured, &accounts,
+SENTENCES(file_accounts_said, &file_measured, &accounts,
 	  "shared memory, tmpfs: {totals.shmem_listed_bytes} in RAM"
 	  "[ (kernel: {totals.shmem_bytes}, difference {shmem_difference})]"
 	  "[, {totals.shmem_swapped_bytes+} in swap]",
-	  "{?huge_files}files of huge pages: {totals.hugetlb_listed_bytes} in RAM"
+	  "{?has_huge}files of huge pages: {totals.hugetlb_listed_bytes} in RAM"
 	  "[ of a pool of {totals.hugetlb_pool_bytes}]",
 	  "page cache: {totals.cache_listed_bytes} in RAM"
 	  "[ (kernel: {totals.cache_bytes}, difference {cache_difference})]"
 	  "[, {totals.cache_unevictable_bytes+} of it cannot be freed (ramfs)]");
 /* Of all files, whatever the filters choose. */
 SENTENCES(
-	files_missing_said, &file_measured, NULL,
+	file_unsure_said, &file_measured, NULL,
 	"{?collection.not_listed}cannot be listed, if this machine has any: {collection.not_listed}",
 	"{collection.unsure+} of the {collection.file_systems} file system{s} changed while "
 	"{it was/they were} read");
+
+#undef ROW
+#define ROW                                                                                        \
+	const struct cached_file *r = *(const struct cached_file *const *)row;                     \
+	struct file_texts *texts = (void *)of;                                                     \
+	(void)texts
+SAID(state, TEXT, value_text(file_state(r, texts->state)));
+SAID(seen, AMOUNT, value_signed(r->holders_known && r->holders_hidden, r->holder_count));
+static FIELDS(held, &field_state, &field_seen);
+
+SENTENCES(file_held_said, &file_held_fields, &held,
+	  "in RAM {resident_bytes}  in swap {swapped_bytes}[  size {size_bytes}]",
+	  "kind {kind}  device {device}  inode {inode}[  {?state}{state}][  mount {mount}]",
+	  "[{?holders_count}{holders_count} process{es} {has/have} it open or {maps/map} it"
+	  "||{!holders_count}no process of this pid namespace has it open or maps it"
+	  "||{seen} process{es}, and others that are not seen here, hold it"
+	  "||holders: too many mappings to be read]");
 
 /* ---- mappings ---- */
 

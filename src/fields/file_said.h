@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is said of cached files and of mappings below their tables. */
+/* What is said of files, and of mappings. */
 #ifndef ZMEM_FIELDS_FILE_SAID_H
 #define ZMEM_FIELDS_FILE_SAID_H
 
 #include "fields/sentence.h"
 
-/* Rows are struct files_report. One sentence for each enum file_account: its sum. */
-extern const struct sentences files_account_said;
-extern const struct sentences files_missing_said;
+/* Rows are struct files_report: how its sums compare with the kernel's; how it was read. */
+extern const struct sentences file_accounts_said, file_unsure_said;
+/* Rows are pointers to struct cached_file, of struct file_texts: a file, and who holds it. */
+extern const struct sentences file_held_said;
 /* Rows are struct maps_report. */
 extern const struct sentences maps_said;
 

@@ -210,11 +210,6 @@ const struct field *growth_usual_key(const struct growth *g)
 	return g->heap.known ? &field_held_least : g->resident_known ? &field_resident : &field_net;
 }
 
-bool growth_list_lines(const struct field_list *list)
-{
-	return field_list_has(list, &field_line);
-}
-
 /* ---- processes ---- */
 
 #undef ROW
@@ -252,7 +247,7 @@ JSON_KNOWN(duration, "duration_us", AMOUNT, value_unsigned(true, r->duration_us)
 	   "the time since then");
 JSON_KNOWN(recently, "recent_us", AMOUNT, value_unsigned(true, r->recent_us),
 	   "the time since the last report");
-JSON_KNOWN(mode, "stacks_by", TEXT, value_text(growth_mode_name(r->mode)),
+JSON_KNOWN(mode, "stacks_by", TEXT, value_text(r->mode == GROWTH_FP ? "fp" : "dwarf"),
 	   "by tables of the programs or by frame pointers");
 ROWS(processes, "processes", &processes, struct growth_target, true, r->target, r->targets,
      "those with memory that was counted", FIELD_KNOWN | FIELD_LINES | FIELD_END_LINE);

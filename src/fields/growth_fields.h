@@ -29,8 +29,6 @@ void growth_list_usual(struct field_list *ret, bool heap, bool rate);
 bool growth_column_has(const struct field *f, const struct growth *g);
 /* By which rows are sorted where no column was asked for: the first one that is known. */
 const struct field *growth_usual_key(const struct growth *g);
-/* Whether the list has the lines of sources, which take time. */
-bool growth_list_lines(const struct field_list *list);
 /* The row is one value for each enum growth_counter; the help is its name in /proc/PID/status. */
 extern const struct fields growth_counters;
 

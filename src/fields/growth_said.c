@@ -9,8 +9,6 @@
 	const struct growth *r = row;                                                              \
 	const struct growth_all *all = of;                                                         \
 	(void)all
-#define SAID(name, type, value, ...) JSON_FIELD(name, #name, type, value, "", __VA_ARGS__)
-#define FLAG(name, value)	     SAID(name, BOOL, value_bool(true, value))
 
 static int64_t count_ended(const struct growth *g)
 {

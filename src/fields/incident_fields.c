@@ -255,46 +255,43 @@ static struct value bytes_of(const struct event_record *e, enum event_member m)
 	return value_bytes(e && event_has(e, m), e ? event_number(e, m) : 0);
 }
 
-#define NAME(name, json, member, help)                                                             \
-	JSON_FIELD(name, json, TEXT, value_text(event_text(r, EVENT_##member)), help,              \
-		   NAME_MAX_BYTES)
-#define AMOUNT(name, json, member, help)                                                           \
-	JSON_FIELD(name, json, AMOUNT, amount_of(r, EVENT_##member), help)
-#define BYTES(name, json, member, help)                                                            \
-	JSON_FIELD(name, json, BYTES, bytes_of(r, EVENT_##member), help)
+static struct value get_member(const struct field *f, const void *row, const void *of)
+{
+	enum event_member m = (enum event_member)f->counter;
 
-JSON_FIELD(pid, "pid", NUMBER, amount_of(r, EVENT_PID), "process id");
-JSON_FIELD(uid, "uid", NUMBER, amount_of(r, EVENT_UID), "effective user id");
-NAME(user, "user", USER, "name of the effective user");
-NAME(comm, "comm", COMM, "what the kernel calls the process");
-NAME(name, "name", NAME, "program");
-NAME(cgroup, "cgroup", CGROUP, "path of the memory cgroup");
-NAME(cgroup_reason, "cgroup_reason", CGROUP_REASON, "why the cgroup is not known");
-NAME(unit, "unit", UNIT, "systemd unit");
-NAME(container, "container", CONTAINER, "name of the container, or the beginning of its id");
-NAME(pod, "pod", POD, "Kubernetes pod");
-NAME(namespace, "namespace", NAMESPACE, "Kubernetes namespace of the pod");
+	(void)of;
+	return f->type == FIELD_TEXT	? value_text(event_text(row, m))
+	       : f->type == FIELD_BYTES ? bytes_of(row, m)
+					: amount_of(row, m);
+}
+
+/* Those of event.def: field_event_PID and so on. */
+#define MEMBER(id, type, key, help, ...)                                                           \
+	FIELD_BY(get_member, EVENT_##id, event_##id, NULL, key, NULL, type, help, __VA_ARGS__);
+#define EXACT "exact"
+#define PARTS                                                                                      \
+	"without the parts that CPUs hold back, as the kernel's own lines show it before Linux 7.0"
+#define MEMBER_NONE(...)
+#define MEMBER_AMOUNT				MEMBER
+#define MEMBER_BYTES				MEMBER
+#define MEMBER_NUMBER				MEMBER
+#define MEMBER_TIME				MEMBER
+#define MEMBER_TEXT(...)			MEMBER(__VA_ARGS__, NAME_MAX_BYTES)
+#define ZMEM_EVENT(id, number, type, key, help) MEMBER_##type(id, type, key, help)
+#include "model/event.def"
+#undef ZMEM_EVENT
+
 JSON_FIELD(oom_score_adj, "oom_score_adj", AMOUNT,
 	   value_signed(event_has(r, EVENT_OOM_SCORE_ADJ),
 			(int64_t)event_number(r, EVENT_OOM_SCORE_ADJ)),
 	   "how readily the kernel kills the process");
-#define EXACT "exact"
-#define PARTS                                                                                      \
-	"without the parts that CPUs hold back, as the kernel's own lines show it before Linux 7.0"
-BYTES(rss_anon, "rss_anon_bytes", RSS_ANON, EXACT);
-BYTES(rss_file, "rss_file_bytes", RSS_FILE, EXACT);
-BYTES(rss_shmem, "rss_shmem_bytes", RSS_SHMEM, EXACT);
-BYTES(swap, "swap_bytes", SWAP, EXACT);
-BYTES(pgtables, "pgtables_bytes", PGTABLES, "page tables");
-BYTES(rss_anon_count, "rss_anon_count_bytes", RSS_ANON_COUNT, PARTS);
-BYTES(rss_file_count, "rss_file_count_bytes", RSS_FILE_COUNT, PARTS);
-BYTES(rss_shmem_count, "rss_shmem_count_bytes", RSS_SHMEM_COUNT, PARTS);
-BYTES(swap_count, "swap_count_bytes", SWAP_COUNT, PARTS);
-static FIELDS(victim, &field_pid, &field_uid, &field_user, &field_comm, &field_name, &field_cgroup,
-	      &field_cgroup_reason, &field_unit, &field_container, &field_pod, &field_namespace,
-	      &field_oom_score_adj, &field_rss_anon, &field_rss_file, &field_rss_shmem, &field_swap,
-	      &field_pgtables, &field_rss_anon_count, &field_rss_file_count, &field_rss_shmem_count,
-	      &field_swap_count);
+static FIELDS(victim, &field_event_PID, &field_event_UID, &field_event_USER, &field_event_COMM,
+	      &field_event_NAME, &field_event_CGROUP, &field_event_CGROUP_REASON, &field_event_UNIT,
+	      &field_event_CONTAINER, &field_event_POD, &field_event_NAMESPACE,
+	      &field_oom_score_adj, &field_event_RSS_ANON, &field_event_RSS_FILE,
+	      &field_event_RSS_SHMEM, &field_event_SWAP, &field_event_PGTABLES,
+	      &field_event_RSS_ANON_COUNT, &field_event_RSS_FILE_COUNT,
+	      &field_event_RSS_SHMEM_COUNT, &field_event_SWAP_COUNT);
 
 static const char *constraint_source(const struct event_record *e)
 {
@@ -322,9 +319,6 @@ JSON_KNOWN(number, "number", NUMBER, value_signed(true, i->number),
 	   "the number for --at event:N. 1 is the newest");
 JSON_KNOWN(kill, "kind", TEXT, value_text("oom_kill"), "");
 JSON_FIELD(time, "time_ms", TIME, value_signed(true, r->time_ms), "since the epoch");
-NAME(constraint, "constraint", CONSTRAINT,
-     "the kind of the limit that was reached: none (the machine), memcg, cpuset, memory_policy. "
-     "Null if not known");
 JSON_FIELD(
 	constraint_source, "constraint_source", TEXT, value_text(constraint_source(r)),
 	"kernel: the call that killed. log: the kernel's log. memory.events: inferred from the counts of "
@@ -332,28 +326,14 @@ JSON_FIELD(
 JSON_FIELD(constraint_reason, "constraint_reason", TEXT,
 	   value_text(event_text(r, EVENT_CONSTRAINT) ? NULL : event_no_constraint(r)),
 	   "why the constraint is not known");
-NAME(limit_cgroup, "cgroup", LIMIT_CGROUP, "the cgroup that reached its limit");
-BYTES(limit, "limit_bytes", LIMIT, "of that cgroup, or of the victim's");
-NAME(id, "id", ID, "a name that it keeps, for --at event:ID. Null in recordings of older versions");
-NAME(owner, "limit_owner", LIMIT_OWNER,
-     "the container, pod or unit of that cgroup, if it is one of the victim");
 JSON_FIELD(usage, "usage_bytes", BYTES,
 	   value_bytes(event_level_at_limit(r),
 		       event_level_at_limit(r) ? event_usage_of(r, event_level_at_limit(r)) : 0),
 	   "what was charged to that limit at the moment of the kill");
 
-BYTES(part_anon, "anon_bytes", PART_ANON, "anonymous memory");
-BYTES(part_file, "file_bytes", PART_FILE, "page cache, without shared memory");
-BYTES(part_shmem, "shmem_bytes", PART_SHMEM, "tmpfs and shared memory");
-BYTES(part_kernel, "kernel_bytes", PART_KERNEL, "memory of the kernel");
-BYTES(part_slab, "slab_bytes", PART_SLAB, "the part of it in slab");
-BYTES(part_tables, "pagetables_bytes", PART_PAGETABLES, "the part of it in page tables");
-BYTES(part_sock, "sock_bytes", PART_SOCK, "memory of sockets");
-BYTES(part_swap, "swap_bytes", PART_SWAP, "swap");
-JSON_FIELD(parts_time, "time_ms", TIME, amount_of(r, EVENT_PARTS_MS), "when it was read");
-static FIELDS(filled_by, &field_part_anon, &field_part_file, &field_part_shmem, &field_part_kernel,
-	      &field_part_slab, &field_part_tables, &field_part_sock, &field_part_swap,
-	      &field_parts_time);
+static FIELDS(filled_by, &field_event_PART_ANON, &field_event_PART_FILE, &field_event_PART_SHMEM,
+	      &field_event_PART_KERNEL, &field_event_PART_SLAB, &field_event_PART_PAGETABLES,
+	      &field_event_PART_SOCK, &field_event_PART_SWAP, &field_event_PARTS_MS);
 JSON_FIELD(
 	filled_by, "filled_by", OBJECT, value_row(event_has(r, EVENT_PARTS_MS) ? r : NULL),
 	"memory.stat of that cgroup right after the kill, when memory of the victim may have been "
@@ -393,19 +373,11 @@ ROWS(charges, "charges", &charge, struct incident_charge, i->charges, i->charge,
      "what was charged to that cgroup at its limit, the largest part first: filled_by, and what it "
      "does not have. Null if it is not known",
      0);
-NAME(gfp, "gfp", GFP,
-     "the kind of the allocation that failed. Null if the kernel's log was not read");
-AMOUNT(order, "order", ORDER, "of that allocation: 2^order pages");
 OBJECT(victim, "victim", &victim, r, "the process that was killed");
-AMOUNT(recorded, "processes_recorded", LISTED,
-       "processes that were read in the kernel at that moment");
-AMOUNT(lost, "processes_lost", LOST, "processes without room in the ring");
 JSON_KNOWN(late, "processes_late", BOOL, value_bool(true, event_number(r, EVENT_LATE)),
 	   "true if the time was over before the last process");
 JSON_KNOWN(table, "table", BOOL, value_bool(true, event_number(r, EVENT_TABLE)),
 	   "true if the recording has the table of that moment, not the victim alone");
-AMOUNT(missed, "kills_missed", MISSED, "kills before this one that were only counted");
-AMOUNT(took, "kernel_ns", TOOK_NS, "the time in the kernel's tracepoint");
 JSON_FIELD(
 	unread, "processes_unread", AMOUNT, unread(i),
 	"processes for which there was no time, without zombies. Null if they were not counted, or if "
@@ -440,36 +412,28 @@ JSON_FIELD(files_reason, "files_reason", TEXT,
 #define OF_FILES &field_files, &field_files_time, &field_files_reason
 
 #define OF_KILL                                                                                    \
-	&field_kill, &field_time, &field_constraint, &field_constraint_source,                     \
-		&field_constraint_reason, &field_limit_cgroup, &field_limit, &field_gfp,           \
-		&field_order, &field_usage, &field_owner, &field_filled_by, &field_levels,         \
-		&field_victim, &field_recorded, &field_lost, &field_late, &field_table,            \
-		&field_missed, &field_took
+	&field_kill, &field_time, &field_event_CONSTRAINT, &field_constraint_source,               \
+		&field_constraint_reason, &field_event_LIMIT_CGROUP, &field_event_LIMIT,           \
+		&field_event_GFP, &field_event_ORDER, &field_usage, &field_event_LIMIT_OWNER,      \
+		&field_filled_by, &field_levels, &field_victim, &field_event_LISTED,               \
+		&field_event_LOST, &field_late, &field_table, &field_event_MISSED,                 \
+		&field_event_TOOK_NS
 #define OF_TIME &field_limits, &field_largest, &field_grew, &field_ram, &field_machine
-FIELDS(incident_fields, &field_id, &field_time, OF_TIME);
+FIELDS(incident_fields, &field_event_ID, &field_time, OF_TIME);
 FIELDS(kill_fields, OF_KILL);
-FIELDS(incident_kill_fields, &field_number, &field_id, OF_KILL, &field_unread, &field_charges,
+FIELDS(incident_kill_fields, &field_number, &field_event_ID, OF_KILL, &field_unread, &field_charges,
        &field_held_inside, &field_grown_inside, OF_FILES, OF_TIME);
 
-JSON_FIELD(sender_pid, "pid", NUMBER, amount_of(r, EVENT_SENDER_PID), "process id");
-JSON_FIELD(sender_uid, "uid", NUMBER, amount_of(r, EVENT_SENDER_UID), "effective user id");
-NAME(sender_comm, "comm", SENDER_COMM, "what the kernel calls the process");
-NAME(sender_name, "name", SENDER_NAME, "program");
-NAME(sender_unit, "unit", SENDER_UNIT, "systemd unit");
-NAME(sender_container, "container", SENDER_CONTAINER,
-     "name of the container, or the beginning of its id");
-static FIELDS(sender, &field_sender_pid, &field_sender_uid, &field_sender_comm, &field_sender_name,
-	      &field_sender_unit, &field_sender_container);
+static FIELDS(sender, &field_event_SENDER_PID, &field_event_SENDER_UID, &field_event_SENDER_COMM,
+	      &field_event_SENDER_NAME, &field_event_SENDER_UNIT, &field_event_SENDER_CONTAINER);
 
-JSON_KNOWN(signal_kind, "kind", TEXT, value_text("signal"), "");
 JSON_KNOWN(signal, "signal", NUMBER, amount_of(r, EVENT_SIGNAL_NUMBER), "9: SIGKILL. 15: SIGTERM");
+JSON_KNOWN(signal_kind, "kind", TEXT, value_text("signal"), "");
 OBJECT(sender, "sender", &sender, r,
        "the process that sent it. Null in all parts if it is not known");
 OBJECT(receiver, "victim", &victim, r, "the process that received it");
-AMOUNT(signals_missed, "signals_missed", SIGNALS_MISSED,
-       "signals before this one that were only counted");
-FIELDS(incident_signal_fields, &field_id, &field_signal_kind, &field_time, &field_signal,
-       &field_sender, &field_receiver, &field_limit, &field_signals_missed, OF_TIME);
+FIELDS(incident_signal_fields, &field_event_ID, &field_signal_kind, &field_time, &field_signal,
+       &field_sender, &field_receiver, &field_event_LIMIT, &field_event_SIGNALS_MISSED, OF_TIME);
 
 /* Bits are enum pressure_cause. */
 static const char *const causes[] = {"stall", "available", "swap", "refaults", NULL};
@@ -506,6 +470,6 @@ JSON_FIELD(stalled, "stalled_us", AMOUNT, amount_of(i->end, EVENT_STALLED_US),
 JSON_FIELD(refaulted, "refaulted_bytes", BYTES, bytes_of(i->end, EVENT_REFAULTED),
 	   "read again soon after it was dropped or swapped out");
 JSON_FIELD(kills, "oom_kills", AMOUNT, amount_of(i->end, EVENT_KILLS), "in this time");
-FIELDS(incident_pressure_fields, &field_number, &field_id, &field_pressure, &field_time, &field_end,
-       &field_plenty, &field_waiting_cgroup, &field_causes, &field_available_least,
+FIELDS(incident_pressure_fields, &field_number, &field_event_ID, &field_pressure, &field_time,
+       &field_end, &field_plenty, &field_waiting_cgroup, &field_causes, &field_available_least,
        &field_swap_free_least, &field_stalled, &field_refaulted, &field_kills, OF_FILES, OF_TIME);

@@ -13,8 +13,6 @@
 	const struct event_record *r = row;                                                        \
 	const struct incident *i = of;                                                             \
 	(void)i
-/* A value of sentences alone. */
-#define SAID(name, type, value, ...) JSON_FIELD(name, #name, type, value, "", __VA_ARGS__)
 
 static bool has_end(const struct incident *i)
 {

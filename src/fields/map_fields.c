@@ -26,40 +26,32 @@
 	X(p, LAZYFREE, lazyfree, "LAZYFREE",                                                       \
 	  "freed by madvise(MADV_FREE), but resident until the kernel needs the memory")
 /* The part of rss on each NUMA node, with --by-node; without it there is no such key. */
-#define NODES(X, p)                                                                                \
-	X(p, 0)                                                                                    \
-	X(p, 1)                                                                                    \
-	X(p, 2)                                                                                    \
-	X(p, 3)                                                                                    \
-	X(p, 4)                                                                                    \
-	X(p, 5)                                                                                    \
-	X(p, 6)                                                                                    \
-	X(p, 7)                                                                                    \
-	X(p, 8)                                                                                    \
-	X(p, 9)                                                                                    \
-	X(p, 10)                                                                                   \
-	X(p, 11)                                                                                   \
-	X(p, 12)                                                                                   \
-	X(p, 13)                                                                                   \
-	X(p, 14)                                                                                   \
-	X(p, 15)
 #define NODE(p, n)                                                                                 \
-	FIELD_AS(MAPS_NODE0 + n, p##_node##n, "node" #n, "node" #n "_bytes", "NODE" #n, BYTES,     \
-		 value_bytes(map_has(c, MAPS_NODE0 + n), c->value[MAPS_NODE0 + n]),                \
-		 "the part of rss on NUMA node " #n ", with --by-node",                            \
+	FIELD_BY(get_##p##_counter, MAPS_NODE0 + n, p##_node##n, "node" #n, "node" #n "_bytes",    \
+		 "NODE" #n, BYTES, "the part of rss on NUMA node " #n ", with --by-node",          \
 		 .flags = FIELD_SUMS | FIELD_OPTIONAL);
 #define NODE_ITEM(p, n) &field_##p##_node##n,
-/* Read where huge pages are mapped in part; otherwise there is no such key. */
-#define REST(p)                                                                                    \
-	FIELD_AS(MAPS_THP_REST, p##_thp_rest, "thp_rest", "thp_rest_bytes", "THP_REST", BYTES,     \
-		 value_bytes(map_has(c, MAPS_THP_REST), c->value[MAPS_THP_REST]),                  \
+#define COUNTER(p, id, name, heading, help)                                                        \
+	FIELD_BY(get_##p##_counter, MAPS_##id, p##_##name, #name, #name "_bytes", heading, BYTES,  \
+		 help, .flags = FIELD_SUMS);
+/* The fields of ROW. Huge pages that are mapped in part are read where there are some; otherwise
+ * there is no such key. */
+#define COUNTER_FIELDS(p)                                                                          \
+	static struct value get_##p##_counter(const struct field *f, const void *row,              \
+					      const void *of)                                      \
+	{                                                                                          \
+		ROW;                                                                               \
+		(void)r, (void)of;                                                                 \
+		return value_bytes(map_has(c, (enum map_counter)f->counter),                       \
+				   c->value[f->counter]);                                          \
+	}                                                                                          \
+	COUNTERS(COUNTER, p)                                                                       \
+	FIELD_BY(get_##p##_counter, MAPS_THP_REST, p##_thp_rest, "thp_rest", "thp_rest_bytes",     \
+		 "THP_REST", BYTES,                                                                \
 		 "the rest of huge pages that it maps in part: no process maps it, and it is not " \
 		 "free; shared ones divided",                                                      \
-		 .flags = FIELD_SUMS | FIELD_OPTIONAL);
-#define COUNTER(p, id, name, heading, help)                                                        \
-	FIELD_AS(MAPS_##id, p##_##name, #name, #name "_bytes", heading, BYTES,                     \
-		 value_bytes(map_has(c, MAPS_##id), c->value[MAPS_##id]), help,                    \
-		 .flags = FIELD_SUMS);
+		 .flags = FIELD_SUMS | FIELD_OPTIONAL);                                            \
+	EACH_NODE(NODE, p)
 #define ITEM(p, id, name, heading, help) &field_##p##_##name,
 #define LAST(name)			 &field_##name
 
@@ -70,9 +62,7 @@
 	const struct map_counters *c = &r->counters;                                               \
 	(void)c
 
-COUNTERS(COUNTER, row)
-REST(row)
-NODES(NODE, row)
+COUNTER_FIELDS(row)
 COLUMN(pid, "pid", "PID", NUMBER, value_signed(true, r->pid), "process id", .flags = FIELD_KNOWN);
 COLUMN(address, "address", "ADDRESS", ADDRESS, value_bytes(true, r->start),
        "first and last address of the mapping", .flags = FIELD_KNOWN);
@@ -98,12 +88,12 @@ COLUMN_AS(group, "name", "group", "NAME", TEXT, value_text(r->group),
 	  .flags = FIELD_CUT_BOOL | FIELD_HEX);
 
 FIELDS(map_fields, &field_pid, &field_address, &field_perm, &field_procs, &field_maps, &field_kind,
-       COUNTERS(ITEM, row) & field_row_thp_rest, NODES(NODE_ITEM, row) LAST(name));
+       COUNTERS(ITEM, row) & field_row_thp_rest, EACH_NODE(NODE_ITEM, row) LAST(name));
 FIELDS(map_counters, COUNTERS(ITEM, row));
 FIELDS(map_identity, &field_pid, &field_start, &field_group, &field_name);
 
 static FIELDS(each_columns, &field_pid, &field_address, &field_perm,
-	      COUNTERS(ITEM, row) & field_row_thp_rest, NODES(NODE_ITEM, row) LAST(name));
+	      COUNTERS(ITEM, row) & field_row_thp_rest, EACH_NODE(NODE_ITEM, row) LAST(name));
 static FIELDS(file_columns, &field_procs, &field_maps, COUNTERS(ITEM, row) LAST(name));
 static FIELDS(kind_columns, &field_procs, &field_maps, &field_kind,
 	      COUNTERS(ITEM, row) LAST(group));
@@ -112,7 +102,7 @@ const struct fields *const map_columns[] = {[MAP_ROWS_EACH] = &each_columns,
 					    [MAP_ROWS_KINDS] = &kind_columns};
 
 static FIELDS(each, &field_pid, &field_start, &field_end, &field_perm, &field_name,
-	      COUNTERS(ITEM, row) & field_row_thp_rest, NODES(NODE_ITEM, row));
+	      COUNTERS(ITEM, row) & field_row_thp_rest, EACH_NODE(NODE_ITEM, row));
 static FIELDS(files, &field_procs, &field_maps, &field_name, COUNTERS(ITEM, row));
 static FIELDS(kinds, &field_group, &field_kind, &field_procs, &field_maps, COUNTERS(ITEM, row));
 
@@ -124,9 +114,7 @@ static FIELDS(kinds, &field_group, &field_kind, &field_procs, &field_maps, COUNT
 	const struct map_counters *c = &r->total;                                                  \
 	(void)c
 
-COUNTERS(COUNTER, process)
-REST(process)
-NODES(NODE, process)
+COUNTER_FIELDS(process)
 JSON_KNOWN(process_pid, "pid", NUMBER, value_signed(true, r->process->pid), "process id");
 JSON_FIELD(process_name, "name", TEXT,
 	   value_text(r->process->name ? r->process->name : r->process->comm), "program",
@@ -145,7 +133,7 @@ JSON_FIELD(process_maps, "mappings", AMOUNT, value_unsigned(r->status == PSS_OK,
 	   "the number of mappings");
 static FIELDS(processes, &field_process_pid, &field_process_name, &field_status, &field_owner,
 	      &field_source, &field_process_maps, COUNTERS(ITEM, process) & field_process_thp_rest,
-	      NODES(NODE_ITEM, process));
+	      EACH_NODE(NODE_ITEM, process));
 
 /* ---- the document ---- */
 
@@ -175,13 +163,11 @@ STATUS(unsupported, "unsupported", UNSUPPORTED, "processes with a smaps that can
 static FIELDS(collection, &field_complete, &field_count, &field_read, &field_shared_mm, &field_gone,
 	      &field_denied, &field_timeout, &field_kernel_threads, &field_unsupported);
 
-COUNTERS(COUNTER, all)
-REST(all)
-NODES(NODE, all)
+COUNTER_FIELDS(all)
 JSON_KNOWN(all_maps, "mappings", AMOUNT, value_unsigned(true, r->mappings),
 	   "the number of mappings");
 static FIELDS(totals, &field_all_maps, COUNTERS(ITEM, all) & field_all_thp_rest,
-	      NODES(NODE_ITEM, all));
+	      EACH_NODE(NODE_ITEM, all));
 
 #define LINES FIELD_KNOWN | FIELD_LINES | FIELD_END_LINE
 #define MAPPINGS(name, key, help)                                                                  \

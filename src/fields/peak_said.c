@@ -7,8 +7,7 @@
 #include "fields/define.h"
 #include "fields/peak_fields.h"
 
-#define ROW			     const struct peak *r = row
-#define SAID(name, type, value, ...) JSON_FIELD(name, #name, type, value, "", __VA_ARGS__)
+#define ROW const struct peak *r = row
 
 SAID(pss_later_us, AMOUNT,
      value_unsigned(r->pss_known && r->pss_offset_us > r->offset_us,

@@ -8,6 +8,7 @@
 #include "base/parse.h"
 #include "fields/define.h"
 #include "fields/gpu_fields.h"
+#include "fields/result_fields.h"
 
 #define NS_PER_MS 1000000
 
@@ -196,12 +197,7 @@ JSON_FIELD(pss_missing, "pss_missing_processes", AMOUNT, value_signed(true, r->p
 
 /* ---- counters, shares and changes ---- */
 
-static struct value get_counter(const struct field *f, const void *row, const void *of)
-{
-	const struct process *p = ((const struct row *)row)->process;
-
-	return process_field_of(f, of, p->have, p->value, p->charged, p->nodes);
-}
+static struct value get_counter(const struct field *f, const void *row, const void *of);
 
 static struct value get_change(const struct field *f, const void *row, const void *of)
 {
@@ -232,7 +228,12 @@ SHARE(limit_percent, "%limit", "%LIMIT", MEM_CURRENT,
 
 SHARE(nearest_percent, "%nearest", "%NEAR", NEAREST_LIMIT,
       "how full nearest_limit is, by the working set of its cgroup", .flags = FIELD_OWN_WHOLE,
-      .needs = NEEDS_MEMCG | NEEDS_MEMCG_DETAIL);
+      .needs = NEEDS_CHARGES);
+
+/* The ends of keys in JSON, by the unit of the counter. */
+#define JSON_BYTES   "_bytes"
+#define JSON_AMOUNT  ""
+#define JSON_PERCENT ""
 
 /* The keys of counters, by bit; behind them that of PSS by node. */
 #define KEY_OF(id, key)                                                                            \
@@ -240,13 +241,13 @@ SHARE(nearest_percent, "%nearest", "%NEAR", NEAREST_LIMIT,
 			 : (COUNTER_##id == COUNTERS_OF_PROCESS) ? "nodes"                         \
 								 : NULL,
 static const char *const counter_keys[] = {
-#define ZMEM_COUNTER(id, key, heading, origin, bound, policy, help) KEY_OF(id, #key "_bytes")
-#define ZMEM_COUNT(id, key, heading, origin, bound, policy, help)   KEY_OF(id, #key)
+#define ZMEM_COUNTER(id, key, heading, unit, ...) KEY_OF(id, #key JSON_##unit)
 #include "model/counters.def"
 #undef ZMEM_COUNTER
 };
 
-struct value value_at_least(counter_mask partial)
+/* Counters, and behind them that of PSS by node. */
+static struct value value_at_least(counter_mask partial)
 {
 	const counter_mask counters = COUNTER_BIT(COUNTERS_OF_PROCESS) - 1;
 	const counter_mask nodes = partial & COUNTER_BIT(COUNTER_NODES) ? counters + 1 : 0;
@@ -254,50 +255,27 @@ struct value value_at_least(counter_mask partial)
 	return value_signed(true, (int64_t)((partial & counters) | nodes));
 }
 
-static struct value get_at_least(const struct field *f, const void *row, const void *of)
-{
-	(void)f, (void)of;
-	return value_at_least(((const struct row *)row)->partial);
-}
+JSON_KNOWN(at_least, "at_least", WORDS, value_at_least(r->partial),
+	   "the keys of sums that lack the value of some process", .words = counter_keys);
 
-const struct field process_at_least = {
-	.json_text = JSON_KEY_TEXT("at_least"),
-	.json_len = JSON_KEY_LEN("at_least"),
-	.type = FIELD_WORDS,
-	.help = "the keys of sums that lack the value of some process",
-	.flags = FIELD_KNOWN,
-	.words = counter_keys,
-	.get = get_at_least,
-	.counter = -1,
-};
+#undef ROW
+#define ROW const struct totals *r = row
+ROWS(sum_nodes, "nodes", &share_fields, struct node_share, r->nodes.count, r->nodes.node,
+     r->nodes.count, "", 0);
+JSON_KNOWN(sum_at_least, "at_least", WORDS, value_at_least(r->partial), "", .words = counter_keys);
+JSON_KNOWN(sum_processes, "processes", AMOUNT, value_unsigned(true, r->processes), "");
+JSON_KNOWN(sum_missing, "pss_missing_processes", AMOUNT, value_unsigned(true, r->pss_missing), "");
+FIELDS(totals_fields, &field_sum_nodes, &field_sum_at_least, &field_sum_processes,
+       &field_sum_missing);
 
 /* ---- nodes ---- */
 
-#define NODE(n)                                                                                    \
+#define NODE(p, n)                                                                                 \
 	FIELD_BY(get_counter, COUNTER_NODES, node##n, "node" #n, "node" #n "_bytes", "NODE" #n,    \
-		 BYTES, "pss on NUMA node " #n, .flags = FIELD_SUMS | FIELD_ASKED, NEEDS(NODES))
-NODE(0);
-NODE(1);
-NODE(2);
-NODE(3);
-NODE(4);
-NODE(5);
-NODE(6);
-NODE(7);
-NODE(8);
-NODE(9);
-NODE(10);
-NODE(11);
-NODE(12);
-NODE(13);
-NODE(14);
-NODE(15);
-
-static const struct field *const node_field[NODES_MAX] = {
-	&field_node0,  &field_node1,  &field_node2,  &field_node3,  &field_node4,  &field_node5,
-	&field_node6,  &field_node7,  &field_node8,  &field_node9,  &field_node10, &field_node11,
-	&field_node12, &field_node13, &field_node14, &field_node15,
-};
+		 BYTES, "pss on NUMA node " #n, .flags = FIELD_SUMS | FIELD_ASKED, NEEDS(NODES));
+#define NODE_ITEM(p, n) &field_node##n,
+EACH_NODE(NODE, )
+static const struct field *const node_field[NODES_MAX] = {EACH_NODE(NODE_ITEM, )};
 
 static uint32_t process_field_node(const struct field *f)
 {
@@ -320,45 +298,28 @@ static struct value node_share(const struct node_shares *nodes, bool known, uint
 	return value_bytes(known, bytes);
 }
 
-#define NEEDS_OF(id)                                                                               \
-	(COUNTER_##id >= COUNTER_MEM_HIGH		      ? NEEDS_MEMCG | NEEDS_MEMCG_DETAIL   \
-	 : COUNTER_##id >= COUNTERS_OF_PROCESS		      ? NEEDS_MEMCG                        \
-	 : COUNTER_##id == COUNTER_SWAP_SHMEM		      ? NEEDS_SWAP_SHMEM                   \
-	 : COUNTER_##id == COUNTER_SWAPINS		      ? NEEDS_SWAPINS                      \
-	 : COUNTER_##id == COUNTER_FREED		      ? NEEDS_FREED | NEEDS_SWAP_COSTS     \
-	 : COUNTER_##id == COUNTER_LAZYFREE		      ? NEEDS_LAZYFREE                     \
-	 : COUNTER_##id == COUNTER_HUGETLB_PSS		      ? NEEDS_HUGETLB                      \
-	 : COUNTER_##id == COUNTER_THP_REST		      ? NEEDS_THP_REST                     \
-	 : COUNTER_BIT(COUNTER_##id) & COUNTERS_OF_GPU	      ? NEEDS_GPU                          \
-	 : COUNTER_BIT(COUNTER_##id) & COUNTERS_OF_SWAP_COSTS ? NEEDS_SWAP_COSTS                   \
-							      : 0)
 /* Counters of cgroups have no sum: cgroups may lie in one another. */
 #define SUMS_OF(id) (COUNTER_##id < COUNTERS_OF_PROCESS ? FIELD_SUMS : 0)
-#define COUNTER(id, key, json, heading, type, help)                                                \
-	FIELD_BY(get_counter, COUNTER_##id, key, #key, json, heading, type, help,                  \
-		 .flags = SUMS_OF(id), .needs = NEEDS_OF(id));
-#define ZMEM_COUNTER(id, key, heading, origin, bound, policy, help)                                \
-	COUNTER(id, key, #key "_bytes", heading, BYTES, help)
-#define ZMEM_COUNT(id, key, heading, origin, bound, policy, help)                                  \
-	COUNTER(id, key, #key, heading, AMOUNT, help)
-#define ZMEM_PERCENT(id, key, heading, origin, bound, policy, help)                                \
-	COUNTER(id, key, #key, heading, PERCENT, help)
+#define ZMEM_COUNTER(id, key, heading, unit, origin, bound, policy, number, needs_, help)          \
+	FIELD_BY(get_counter, COUNTER_##id, key, #key, #key JSON_##unit, heading, unit, help,      \
+		 .flags = SUMS_OF(id), .needs = needs_);
 #include "model/counters.def"
 #undef ZMEM_COUNTER
 
 /* How each counter of a process changed. Earlier values of a cgroup's counters are not stored. */
-#define CHANGE(id, key, json, heading, type)                                                       \
-	FIELD_BY(get_change, COUNTER_##id, key##_change, #key "_change", json, "+" heading, type,  \
+#define FIELD_CHANGE_BYTES  FIELD_CHANGE
+#define FIELD_CHANGE_AMOUNT FIELD_GROWTH
+#define CHANGE_FIELD(id, key, heading, unit, needs_)                                               \
+	FIELD_BY(get_change, COUNTER_##id, key##_change, #key "_change",                           \
+		 #key "_change" JSON_##unit, "+" heading, CHANGE_##unit,                           \
 		 "by how much " #key " changed", .flags = FIELD_SUMS | FIELD_SINCE,                \
-		 .needs = NEEDS_OF(id));
-#define CHANGE_KERNEL  CHANGE
-#define CHANGE_ROLLUP  CHANGE
-#define CHANGE_DERIVED CHANGE
-#define CHANGE_MEMCG(id, key, json, heading, type)
-#define ZMEM_COUNTER(id, key, heading, origin, bound, policy, help)                                \
-	CHANGE_##origin(id, key, #key "_change_bytes", heading, CHANGE)
-#define ZMEM_COUNT(id, key, heading, origin, bound, policy, help)                                  \
-	CHANGE_##origin(id, key, #key "_change", heading, GROWTH)
+		 .needs = needs_);
+#define CHANGE_KERNEL  CHANGE_FIELD
+#define CHANGE_ROLLUP  CHANGE_FIELD
+#define CHANGE_DERIVED CHANGE_FIELD
+#define CHANGE_MEMCG(...)
+#define ZMEM_COUNTER(id, key, heading, unit, origin, bound, policy, number, needs, help)           \
+	CHANGE_##origin(id, key, heading, unit, needs)
 #include "model/counters.def"
 #undef ZMEM_COUNTER
 
@@ -413,7 +374,7 @@ static struct value percent_of(const struct field *f, const struct snapshot *s, 
 	} else if (f == &field_nearest_percent) {
 		if (v.known)
 			v.percent = fullness_of(charged);
-	} else if (v.known && counter_table[f->counter].is_percent) {
+	} else if (v.known && counter_table[f->counter].unit == UNIT_PERCENT) {
 		v.percent = (double)counter_value(value, charged, f->counter) / 100;
 	} else {
 		/* Without swap space there is no share of it. */
@@ -425,9 +386,9 @@ static struct value percent_of(const struct field *f, const struct snapshot *s, 
 	return v;
 }
 
-struct value process_field_of(const struct field *f, const struct snapshot *s, counter_mask have,
-			      const uint64_t *value, const uint64_t *charged,
-			      const struct node_shares *nodes)
+static struct value value_of_counter(const struct field *f, const struct snapshot *s,
+				     counter_mask have, const uint64_t *value,
+				     const uint64_t *charged, const struct node_shares *nodes)
 {
 	bool known = have & COUNTER_BIT(f->counter);
 	uint64_t amount;
@@ -440,6 +401,18 @@ struct value process_field_of(const struct field *f, const struct snapshot *s, c
 	amount = known ? counter_value(value, charged, f->counter) : 0;
 	return f->type == FIELD_BYTES ? value_bytes(known, amount)
 				      : value_signed(known, (int64_t)amount);
+}
+
+struct value totals_value(const struct field *f, const struct snapshot *s, const struct totals *t)
+{
+	return value_of_counter(f, s, t->have, t->value, t->value + COUNTERS_OF_PROCESS, &t->nodes);
+}
+
+static struct value get_counter(const struct field *f, const void *row, const void *of)
+{
+	const struct process *p = ((const struct row *)row)->process;
+
+	return value_of_counter(f, of, p->have, p->value, p->charged, p->nodes);
 }
 
 /* ---- all fields ---- */
@@ -465,26 +438,10 @@ static const struct field *const all[] = {
 	&field_procs,
 	&field_start,
 	&field_oom_score_adj,
-#define ZMEM_COUNTER(id, key, heading, origin, bound, policy, help) &field_##key,
+#define ZMEM_COUNTER(id, key, ...) &field_##key,
 #include "model/counters.def"
 #undef ZMEM_COUNTER
-	&field_node0,
-	&field_node1,
-	&field_node2,
-	&field_node3,
-	&field_node4,
-	&field_node5,
-	&field_node6,
-	&field_node7,
-	&field_node8,
-	&field_node9,
-	&field_node10,
-	&field_node11,
-	&field_node12,
-	&field_node13,
-	&field_node14,
-	&field_node15,
-	&field_pss_percent,
+	EACH_NODE(NODE_ITEM, ) & field_pss_percent,
 	&field_swap_percent,
 	&field_swap_ratio,
 	&field_limit_percent,
@@ -499,10 +456,9 @@ static const struct field *const all[] = {
 	&field_exe_deleted,
 	&field_container_id,
 	&field_container_status,
-#undef CHANGE
-#define CHANGE(id, key, json, heading, type) &field_##key##_change,
-#define ZMEM_COUNTER(id, key, heading, origin, bound, policy, help)                                \
-	CHANGE_##origin(id, key, , heading, )
+#undef CHANGE_FIELD
+#define CHANGE_FIELD(id, key, ...)			  &field_##key##_change,
+#define ZMEM_COUNTER(id, key, heading, unit, origin, ...) CHANGE_##origin(id, key)
 #include "model/counters.def"
 #undef ZMEM_COUNTER
 	&field_swapin,
@@ -530,7 +486,7 @@ const struct fields process_fields = {
 };
 
 static const struct field *const counters[] = {
-#define ZMEM_COUNTER(id, key, heading, origin, bound, policy, help) &field_##key,
+#define ZMEM_COUNTER(id, key, ...) &field_##key,
 #include "model/counters.def"
 #undef ZMEM_COUNTER
 };
@@ -664,12 +620,18 @@ void process_list_keys(struct field_list *list, const struct field *group)
 
 /* ---- lists ---- */
 
-/*
- * Identity, the first counters, the charge and the limit of cgroups, more counters, what fills the
- * cgroups, the name. A narrow terminal shows the first of them.
- */
-static void build(struct field_list *list, const struct field *group,
-		  const struct field *const *counters, size_t count, bool memcg)
+FIELDS(columns_usual, &field_pss, &field_pss_percent, &field_uss, &field_swap_pss, &field_rss);
+FIELDS(columns_live, &field_pss, &field_pss_percent, &field_uss, &field_swap_pss, &field_swapin,
+       &field_rss, &field_grown_h, &field_peak);
+FIELDS(columns_long, &field_pss, &field_pss_percent, &field_uss, &field_swap_pss, &field_swap,
+       &field_rss, &field_rss_anon, &field_rss_file, &field_rss_shmem);
+FIELDS(columns_grow, &field_pss, &field_grown, &field_grown_h, &field_grew, &field_swap_pss,
+       &field_rss);
+FIELDS(columns_watch, &field_pss, &field_pss_change, &field_swap_pss, &field_swap_pss_change,
+       &field_rss, &field_rss_change);
+
+void process_list_columns(struct field_list *list, const struct fields *counters,
+			  const struct field *group)
 {
 	static const struct field *const identity[] = {&field_pid, &field_user};
 	static const struct field *const charge[] = {&field_mem_current, &field_nearest_limit,
@@ -678,26 +640,20 @@ static void build(struct field_list *list, const struct field *group,
 						    &field_mem_shmem, &field_mem_kernel};
 	const struct field *procs = &field_procs, *name = group ? group : &field_name;
 	/* A namespace is no cgroup. */
-	bool charged = memcg && group_is_memcg(group) && group->part != PART_NAMESPACE;
+	bool charged = counters != &columns_watch && group_is_memcg(group) &&
+		       group->part != PART_NAMESPACE;
+	/* Processes of a group had their peaks at different times. */
+	size_t count = counters->count - (group && counters == &columns_live);
 
 	*list = (struct field_list){};
 	field_list_append(list, group ? &procs : identity, group ? 1 : ARRAY_SIZE(identity));
-	field_list_append(list, counters, 2);
+	field_list_append(list, counters->item, 2);
 	if (charged)
 		field_list_append(list, charge, ARRAY_SIZE(charge));
-	field_list_append(list, counters + 2, count - 2);
+	field_list_append(list, counters->item + 2, count - 2);
 	if (charged)
 		field_list_append(list, parts, ARRAY_SIZE(parts));
 	field_list_append(list, &name, 1);
-}
-
-void process_list_usual(struct field_list *list, const struct field *group)
-{
-	static const struct field *const counters[] = {
-		&field_pss, &field_pss_percent, &field_uss, &field_swap_pss, &field_rss,
-	};
-
-	build(list, group, counters, ARRAY_SIZE(counters), true);
 }
 
 void process_list_cgroups(struct field_list *list)
@@ -710,46 +666,6 @@ void process_list_cgroups(struct field_list *list)
 
 	*list = (struct field_list){};
 	field_list_append(list, columns, ARRAY_SIZE(columns));
-}
-
-void process_list_live(struct field_list *list, const struct field *group)
-{
-	static const struct field *const counters[] = {
-		&field_pss,    &field_pss_percent, &field_uss,	   &field_swap_pss,
-		&field_swapin, &field_rss,	   &field_grown_h, &field_peak,
-	};
-
-	/* Processes of a group had theirs at different times. */
-	build(list, group, counters, ARRAY_SIZE(counters) - (group != NULL), true);
-}
-
-void process_list_long(struct field_list *list, const struct field *group)
-{
-	static const struct field *const counters[] = {
-		&field_pss, &field_pss_percent, &field_uss,	 &field_swap_pss,  &field_swap,
-		&field_rss, &field_rss_anon,	&field_rss_file, &field_rss_shmem,
-	};
-
-	build(list, group, counters, ARRAY_SIZE(counters), true);
-}
-
-void process_list_grow(struct field_list *list, const struct field *group)
-{
-	static const struct field *const counters[] = {
-		&field_pss, &field_grown, &field_grown_h, &field_grew, &field_swap_pss, &field_rss,
-	};
-
-	build(list, group, counters, ARRAY_SIZE(counters), true);
-}
-
-void process_list_watch(struct field_list *list, const struct field *group)
-{
-	static const struct field *const counters[] = {
-		&field_pss, &field_pss_change, &field_swap_pss, &field_swap_pss_change,
-		&field_rss, &field_rss_change,
-	};
-
-	build(list, group, counters, ARRAY_SIZE(counters), false);
 }
 
 void process_list_whole(struct field_list *list, const struct field *group)
@@ -799,7 +715,7 @@ void process_list_json(struct field_list *list, const struct field *group, bool 
 		&field_procs,	   &field_pss_missing, &field_threads, &field_counters_source,
 		&field_pss_source, &field_pss_status,  STATUS_FIELDS};
 	static const struct field *const gpu_parts = &field_gpu_parts;
-	const struct field *nodes = &field_nodes, *at_least = &process_at_least;
+	const struct field *nodes = &field_nodes, *at_least = &field_at_least;
 	size_t at = 0;
 
 	if (!group) {

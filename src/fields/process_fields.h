@@ -14,11 +14,12 @@ enum process_needs {
 	NEEDS_PROGRAM = 1 << 3, /* program names, if the name of the executable is not enough */
 	NEEDS_MEMCG = 1 << 4,	/* only for groups */
 	NEEDS_MEMCG_DETAIL = 1 << 5, /* likewise: more than charge and limit */
-	NEEDS_SWAP_SHMEM = 1 << 6,   /* the holders of files, while swap is in use */
-	NEEDS_SWAP_COSTS = 1 << 7,   /* swap slots, likewise */
-	NEEDS_SWAPINS = 1 << 8,	     /* delay accounting */
-	NEEDS_FREED = 1 << 9,	     /* what becomes free with each row */
-	NEEDS_APP = 1 << 10,	     /* what people call a program */
+	NEEDS_CHARGES = NEEDS_MEMCG | NEEDS_MEMCG_DETAIL,
+	NEEDS_SWAP_SHMEM = 1 << 6, /* the holders of files, while swap is in use */
+	NEEDS_SWAP_COSTS = 1 << 7, /* swap slots, likewise */
+	NEEDS_SWAPINS = 1 << 8,	   /* delay accounting */
+	NEEDS_FREED = 1 << 9,	   /* what becomes free with each row */
+	NEEDS_APP = 1 << 10,	   /* what people call a program */
 	/* Pages one by one (source/pages_source.h): */
 	NEEDS_NODES = 1 << 11,
 	NEEDS_LAZYFREE = 1 << 12,
@@ -32,10 +33,6 @@ extern const struct fields process_fields;
 
 /* Those of a process that are counters. */
 extern const struct fields process_counters;
-
-/* In JSON, of a sum: the keys of its counters that some process lacks. */
-extern const struct field process_at_least;
-struct value value_at_least(counter_mask partial);
 
 /* The field of that key, which fields_find() explains. */
 const struct field *process_field(const char *key);
@@ -71,22 +68,23 @@ static inline bool group_is_memcg(const struct field *group)
 /* A counter of swap, or a share of one. */
 bool process_field_of_swap(const struct field *f);
 
-/* A counter, or a share of it, of a row or of totals. */
-struct value process_field_of(const struct field *f, const struct snapshot *s, counter_mask have,
-			      const uint64_t *value, const uint64_t *charged,
-			      const struct node_shares *nodes);
+/* A counter, or a share of it, of totals. */
+struct value totals_value(const struct field *f, const struct snapshot *s, const struct totals *t);
 
-/* The usual columns of a table. `group`: what rows are grouped by, NULL for processes. */
-/* Of cgroups by how near their limit is. */
+/*
+ * The counters of a table: the usual ones; those of top, also with the growth in an hour and the
+ * peak; with swap and the parts of RSS (--long); with growth and with changes (watch).
+ */
+extern const struct fields columns_usual, columns_live, columns_long, columns_grow, columns_watch;
+/*
+ * The columns of a table: what identifies a row, the first counters, the charge and the limit of
+ * cgroups, more counters, what fills the cgroups, the name. A narrow terminal shows the first of
+ * them. `group`: what rows are grouped by, NULL for processes.
+ */
+void process_list_columns(struct field_list *list, const struct fields *counters,
+			  const struct field *group);
+/* The columns of cgroups by how near their limit is. */
 void process_list_cgroups(struct field_list *list);
-void process_list_usual(struct field_list *list, const struct field *group);
-/* Those of top: also the growth in an hour and the peak. */
-void process_list_live(struct field_list *list, const struct field *group);
-/* The usual ones with swap and the parts of RSS (--long). */
-void process_list_long(struct field_list *list, const struct field *group);
-/* The usual columns of watch and top: with changes. */
-void process_list_grow(struct field_list *list, const struct field *group);
-void process_list_watch(struct field_list *list, const struct field *group);
 /* The columns of CSV, in the order of zmem.snapshot, which also has command lines. */
 void process_list_whole(struct field_list *list, const struct field *group);
 /* Appends a column for each key of a group, which makes groups by the text it has; none for NULL.

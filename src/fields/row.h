@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A row of a result: a process, or a sum of processes. What was measured is in its process; what
- * only a row has is here.
+ * A result, and its rows: processes, or sums of processes. What was measured is in the process of
+ * a row; what only a row has is here.
  */
 #ifndef ZMEM_FIELDS_ROW_H
 #define ZMEM_FIELDS_ROW_H
@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #include "model/process_list.h"
+
+struct field;
 
 /* How the size of a row went up and down from tick to tick, since row_before.first. */
 struct row_steps {
@@ -66,6 +68,64 @@ struct rows {
 	struct row *item;
 	size_t count;
 	size_t capacity;
+};
+
+/* Sums over rows, an address space once. */
+struct totals {
+	size_t processes;
+	size_t pss_missing; /* processes without PSS */
+	/* PSS_OK, or the reason of one of them; if no process has memory, why, and whether that is
+	 * so for all of them. */
+	enum pss_status pss_status;
+	bool for_all;
+	counter_mask have;
+	counter_mask partial; /* sums that lack the value of some process: lower bounds */
+	uint64_t value[COUNTER_COUNT];
+	struct node_shares nodes; /* with the bit of COUNTER_NODES */
+};
+
+/* Rows that did so since the last tick. */
+struct delta_counts {
+	size_t started, ended, changed;
+};
+
+/* What watch, top or serve cost in one tick. */
+struct own_cost {
+	uint64_t cpu_us;	 /* of all threads, BPF programs included */
+	uint64_t resident_bytes; /* RSS */
+	bool known;		 /* there was a tick */
+};
+
+/* What a tick shows beside its rows. */
+struct delta {
+	bool known;	      /* there was an earlier tick; else rows have no changes */
+	bool from_start;      /* changes are since the first tick, not per second since the last */
+	int64_t since_ms;     /* the time of the earlier tick, ms since the epoch */
+	struct totals before; /* the totals of the earlier tick */
+	struct delta_counts counts;
+	bool only_changed;    /* rows that did not change are hidden (--changed) */
+	uint64_t tick;	      /* the number of the tick, from 1 */
+	uint64_t missed;      /* ticks that were skipped so far */
+	struct own_cost cost; /* of the tick before */
+};
+
+/* What a command found and a renderer shows. It borrows everything it points to. */
+struct result {
+	const struct snapshot *snapshot;
+	enum pss_source pss; /* of all that were chosen, shown or not */
+	/* Rows are groups that have this column in common; NULL: rows are processes. */
+	const struct field *group;
+	bool memcgs;		/* the groups are all memory cgroups */
+	bool tree;		/* rows have the sums of the rows below them */
+	bool app;		/* it was asked for; a recording has it in any case */
+	const struct row *rows; /* shown, in order */
+	size_t row_count;
+	size_t others_count; /* matched and not shown */
+	struct totals others;
+	struct totals totals;	   /* shown and others */
+	const struct delta *delta; /* since an earlier one; NULL: there is none */
+	pid_t killed; /* the victim, if it is the moment of an OOM kill; 0: it is none, or not known
+		       */
 };
 
 /* The number of processes in a row. */

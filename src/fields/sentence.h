@@ -8,17 +8,17 @@
  *	{key~}         "not known" stands for a value that is not known, and nothing depends on it
  *	{key|60}       a text of at most so many columns
  *	{key+}         likewise a number: it counts as known only above 0
- *	{?key} {!key}  says nothing: the part needs a true value or a number above 0; a false one or
- *0 {rows: text}   the text for each row of an array, of the fields of these rows, with commas
+ *	{?key} {!key}  says nothing: needs a true value or a number above 0; a false one or 0
+ *	{rows: text}   the text for each row of an array, of the fields of these rows, with commas
  *	{rows; text}   likewise with semicolons
  *	{rows*3: text} likewise of the first three; ", 2 more" stands for the others
  *	[a||b||c]      the first part that can be said, or nothing
  *	process{es}    nothing if the number before it is 1, else "es"
  *	{was/were}     "was" if the number before it is 1, else "were"
  *
- * A comma or a semicolon at the beginning of a part is left out behind a colon. Sizes, times and
- * spans of time have one form each, by the type of the field and the end of its key (_ns, _us,
- * _ms, seconds).
+ * A comma or a semicolon at the beginning of a part is left out behind a colon or "(".
+ * Sizes, times and spans of time have one form each, by the type of the field and the end of its
+ * key (_ns, _us, _ms, seconds).
  */
 #ifndef ZMEM_FIELDS_SENTENCE_H
 #define ZMEM_FIELDS_SENTENCE_H

@@ -169,7 +169,7 @@ OF_WHICH(of_which_line, 0);
 #define RAM_HEAD                                                                                   \
 	&field_method, &field_ram_reason, &field_frames, &field_ram_error, &field_ram_duration,    \
 		&field_taken, &field_deleted_cgroups, &field_deleted_bytes
-static FIELDS(ram, RAM_HEAD, &field_ram_classes, &field_of_which);
+FIELDS(ram_fields, RAM_HEAD, &field_ram_classes, &field_of_which);
 static FIELDS(ram_line, RAM_HEAD, &field_ram_classes_line, &field_of_which_line);
 
 #undef ROW
@@ -436,7 +436,8 @@ static FIELDS(books, &field_pss_anon, &field_anon_residual, &field_pss_mapped,
 	      &field_hidden);
 
 JSON_FIELD(ram_object, "ram", OBJECT, value_row(r->ram),
-	   "where the RAM is. Null if the machine does not tell how much it has", .fields = &ram);
+	   "where the RAM is. Null if the machine does not tell how much it has",
+	   .fields = &ram_fields);
 ROWS(all_cgroups, "cgroups", &cgroups, struct census_cgroup, r->cgroups && r->ram->cgroup,
      r->ram->cgroup, r->ram->cgroups,
      "the memory cgroups that page frames are charged to, largest first. Null without --by "

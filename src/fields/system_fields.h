@@ -66,5 +66,6 @@ extern const struct fields system_devices, system_compressed;
 extern const struct fields system_values;
 /* Also in documents, but not in lines of NDJSON, which must be short. */
 extern const struct fields system_ram;
+extern const struct fields ram_fields; /* rows are struct ram */
 
 #endif

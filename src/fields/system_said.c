@@ -4,9 +4,7 @@
 
 #include "fields/define.h"
 
-#define ROW			     const struct system_report *r = row
-#define SAID(name, type, value, ...) JSON_FIELD(name, #name, type, value, "", __VA_ARGS__)
-#define FLAG(name, value)	     SAID(name, BOOL, value_bool(true, value))
+#define ROW const struct system_report *r = row
 
 /* ---- how RAM was counted ---- */
 
@@ -33,6 +31,9 @@ SENTENCES(
 SENTENCES(system_deleted_said, &system_document, NULL,
 	  "{ram.deleted_cgroups+} deleted cgroup{s} still {holds/hold} {ram.deleted_cgroup_bytes}: "
 	  "zmem-bpf system --by cgroup");
+
+SENTENCES(ram_deleted_said, &ram_fields, NULL,
+	  "{deleted_cgroups+} deleted cgroup{s} still {holds/hold} {deleted_cgroup_bytes}");
 
 /* ---- cgroups and nodes ---- */
 

@@ -164,12 +164,12 @@ static int end_target(struct grow *g, uint32_t target)
 		r = grow_watch_free(g->watch, target);
 	g->process[target] = NULL;
 	if (g->heap) {
-		uint32_t end = heap_end(g->heap, target);
+		uint32_t end = heap_blocks_end(heap_blocks(g->heap), target);
 
 		/* What a child held is gone with it; the end of what was to be counted is a moment
 		 * like others. */
 		if (p && p->child)
-			heap_forget(g->heap, end);
+			heap_blocks_forget(heap_blocks(g->heap), end);
 		else if (p)
 			p->heap_end = end;
 	}
@@ -312,13 +312,14 @@ static int find_task(struct grow *g, const struct zmem_grow_task *m, uint32_t *r
 
 void grow_add_pages(struct grow *g, uint32_t stack, uint32_t member, int64_t pages)
 {
-	struct stack_sums *s = &g->stacks.stack[stack].sums;
+	struct growth_stack *s = &g->stacks.stack[stack];
 
 	if (member == ZMEM_GROW_COPIED) {
 		s->copied += (uint64_t)(pages * g->page_size);
 		return;
 	}
 	s->net[grow_counter(member)] += pages * g->page_size;
+	s->recent += pages * g->page_size;
 	g->net[grow_counter(member)] += pages * g->page_size;
 	if (pages > 0)
 		s->gross += (uint64_t)(pages * g->page_size);
@@ -326,21 +327,21 @@ void grow_add_pages(struct grow *g, uint32_t stack, uint32_t member, int64_t pag
 
 static void count_unaddressed(struct grow *g, uint32_t stack, int64_t pages)
 {
-	g->stacks.stack[stack].sums.unaddressed += (uint64_t)(pages * g->page_size);
+	g->stacks.stack[stack].unaddressed += (uint64_t)(pages * g->page_size);
 }
 
 static void count_change(struct grow *g, struct grow_process *p, uint32_t stack,
 			 const struct zmem_grow_head *h)
 {
 	if (h->member == ZMEM_GROW_BLOCK) {
-		g->heap_error |= heap_add(g->heap, h, stack) < 0;
+		g->heap_error |= heap_blocks_add(heap_blocks(g->heap), h, stack) < 0;
 		return;
 	}
 	grow_add_pages(g, stack, h->member, h->pages + h->carried);
 	if (h->member == ZMEM_GROW_COPIED)
 		return;
-	g->stacks.stack[stack].sums.changes++;
-	g->stacks.stack[stack].sums.variance +=
+	g->stacks.stack[stack].changes++;
+	g->stacks.stack[stack].variance +=
 		(double)h->spread * (double)g->page_size * (double)g->page_size;
 	g->sampled_pages += h->carried;
 	if (h->pages <= 0 || h->pages > UINT32_MAX || h->member == ZMEM_RSS_SWAP)
@@ -547,7 +548,7 @@ static int exec_process(struct grow *g, const struct zmem_grow_process *m)
 	if (!p || m->head.target >= TARGETS)
 		return begin_process(g, m);
 	if (g->heap && p->heap_end)
-		heap_forget(g->heap, p->heap_end);
+		heap_blocks_forget(heap_blocks(g->heap), p->heap_end);
 	p->heap_end = 0;
 	if (g->count == 1)
 		begin_anew(g);
@@ -771,19 +772,9 @@ bool grow_is_exact(const struct grow *g)
 	return grow_watch_each(g->watch);
 }
 
-int grow_malloc_error(const struct grow *g)
+const struct heap *grow_heap(const struct grow *g)
 {
-	return g->heap ? heap_error(g->heap) : 0;
-}
-
-bool grow_is_slow(const struct grow *g, struct heap_slow *ret)
-{
-	return g->heap && heap_is_slow(g->heap, ret);
-}
-
-unsigned grow_needs_later(const struct grow *g)
-{
-	return g->heap ? heap_needs_later(g->heap) : 0;
+	return g->heap;
 }
 
 void grow_diagnose(const struct grow *g, struct diag *diag)
@@ -827,7 +818,7 @@ void grow_close(struct grow *g)
 	free(g->all);
 	stack_table_done(&g->stacks);
 	jit_maps_done(&g->jit);
-	demangler_done(&g->demangler);
+	helper_done(&g->demangler.helper);
 	code_sources_close(&g->code);
 	free(g);
 }

@@ -57,12 +57,8 @@ struct grow_so_far {
 };
 
 struct grow_so_far grow_so_far(const struct grow *g);
-/* 0, or why blocks of allocators cannot be counted for the processes so far: a negative errno. */
-int grow_malloc_error(const struct grow *g);
-/* True if, with --malloc, the programs ran at less than half of their speed, and may not. */
-bool grow_is_slow(const struct grow *g, struct heap_slow *ret);
-/* What it needs for --malloc after secure_loaded(): enum privilege_later. */
-unsigned grow_needs_later(const struct grow *g);
+/* Blocks of allocators; NULL without --malloc. */
+const struct heap *grow_heap(const struct grow *g);
 /* Notes of what of the allocators is not seen, and why. */
 void grow_diagnose(const struct grow *g, struct diag *diag);
 /* Ends counting. */

@@ -26,7 +26,7 @@ struct grow_process {
 	bool live;		  /* its target counts */
 	bool unmapped;		  /* pages of files, since its mappings were read */
 	bool child;		  /* of one that was to be counted */
-	uint32_t heap_end;	  /* see heap_end(); 0: none */
+	uint32_t heap_end;	  /* see heap_blocks_end(); 0: none */
 	uint64_t opened_us, updated_us;
 	uint64_t checked_us; /* the time that it took to read them because of that */
 };

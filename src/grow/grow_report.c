@@ -106,37 +106,24 @@ static int read_jit(struct grow *g)
 	return jit_maps_read(&g->jit, &g->stacks);
 }
 
-static int merge_stack(struct grow_report *r, const struct stack_entry *e,
+static int merge_stack(struct grow_report *r, const struct growth_stack *e,
 		       const struct code_frames *of)
 {
 	uint32_t code[UNWIND_FRAMES], at, count = 0;
 	bool truncated = e->truncated;
-	struct stack_sums *sums;
 	int err;
 
-	for (uint32_t i = 0; i < e->count; i++) {
-		const struct code_frames *f = &of[e->code[i]];
+	for (uint32_t i = 0; i < e->frames; i++) {
+		const struct code_frames *f = &of[e->frame[i]];
 
 		truncated |= f->count > UNWIND_FRAMES - count;
 		for (size_t k = 0; k < f->count && count < UNWIND_FRAMES; k++)
 			code[count++] = f->number[k];
 	}
 	err = stack_table_stack(&r->merged, code, count, truncated, &at);
-	if (err < 0)
-		return err;
-	sums = &r->merged.stack[at].sums;
-	for (int i = 0; i < GROWTH_COUNTERS; i++)
-		sums->net[i] += e->sums.net[i];
-	sums->gross += e->sums.gross;
-	sums->changes += e->sums.changes;
-	sums->resident += e->sums.resident;
-	sums->unaddressed += e->sums.unaddressed;
-	sums->before += e->sums.before;
-	sums->variance += e->sums.variance;
-	sums->copied += e->sums.copied;
-	sums->allocated += e->sums.allocated;
-	sample_sum_add(&sums->held, &e->sums.held);
-	return 0;
+	if (err == 0)
+		growth_stack_add(&r->merged.stack[at], e);
+	return err;
 }
 
 static int compare_stacks(const void *a, const void *b)
@@ -147,39 +134,21 @@ static int compare_stacks(const void *a, const void *b)
 	return p != q ? ORDER_OF(q, p) : ORDER_OF(y->gross, x->gross);
 }
 
-static int list_stacks(struct grow_report *r)
+static void list_stacks(struct grow_report *r)
 {
 	struct growth *out = &r->growth;
 
-	out->stack = arena_zalloc(&r->arena, r->merged.stacks + 1, sizeof(*out->stack));
-	if (!out->stack)
-		return -ENOMEM;
-	for (size_t i = 0; i < r->merged.stacks; i++) {
-		const struct stack_entry *e = &r->merged.stack[i];
-		struct growth_stack *s = &out->stack[out->stacks++];
+	out->stack = r->merged.stack;
+	out->stacks = r->merged.stacks;
+	for (size_t i = 0; i < out->stacks; i++) {
+		struct growth_stack *s = &out->stack[i];
 
-		*s = (struct growth_stack){
-			.frame = e->code,
-			.frames = e->count,
-			.truncated = e->truncated,
-			.gross = e->sums.gross,
-			.resident =
-				e->sums.resident < e->sums.gross ? e->sums.resident : e->sums.gross,
-			.unaddressed = e->sums.unaddressed,
-			.recent = growth_sum(e->sums.net) - e->sums.before,
-			.changes = e->sums.changes,
-			.variance = e->sums.variance,
-			.copied = e->sums.copied,
-			.allocated = (uint64_t)(e->sums.allocated + 0.5),
-			.held = e->sums.held,
-		};
-		for (int k = 0; k < GROWTH_COUNTERS; k++) {
-			s->net[k] = e->sums.net[k];
-			out->accounted[k] += e->sums.net[k];
-		}
+		s->resident = s->resident < s->gross ? s->resident : s->gross;
+		for (int k = 0; k < GROWTH_COUNTERS; k++)
+			out->accounted[k] += s->net[k];
 	}
-	qsort(out->stack, out->stacks, sizeof(*out->stack), compare_stacks);
-	return 0;
+	if (out->stacks)
+		qsort(out->stack, out->stacks, sizeof(*out->stack), compare_stacks);
 }
 
 /* The points so far, and this moment. */
@@ -281,7 +250,7 @@ static void add_resident(void *arg, uint32_t stack, uint64_t bytes)
 {
 	struct grow *g = arg;
 
-	g->stacks.stack[stack].sums.resident += bytes;
+	g->stacks.stack[stack].resident += bytes;
 }
 
 /*
@@ -294,8 +263,8 @@ static bool check_resident(struct grow *g, bool *ret_least)
 
 	*ret_least = false;
 	for (size_t i = 0; i < g->stacks.stacks; i++) {
-		g->stacks.stack[i].sums.resident = 0;
-		*ret_least |= g->stacks.stack[i].sums.unaddressed > 0;
+		g->stacks.stack[i].resident = 0;
+		*ret_least |= g->stacks.stack[i].unaddressed > 0;
 	}
 	for (size_t i = 0; i < g->count; i++) {
 		struct grow_process *p = g->all[i];
@@ -339,13 +308,12 @@ int grow_make_report(struct grow *g, struct grow_report *ret)
 		r = of ? resolve_all(g, ret, of) : -ENOMEM;
 	for (size_t i = 0; r == 0 && i < g->stacks.stacks; i++) {
 		r = merge_stack(ret, &g->stacks.stack[i], of);
-		g->stacks.stack[i].sums.before = growth_sum(g->stacks.stack[i].sums.net);
+		g->stacks.stack[i].recent = 0;
 	}
 	g->report_us = now;
 	if (r == 0)
 		r = list_points(g, ret, now);
-	if (r == 0)
-		r = list_stacks(ret);
+	list_stacks(ret);
 	if (r == 0)
 		r = growth_find_wrappers(out);
 	return r < 0 ? r : list_targets(g, ret);

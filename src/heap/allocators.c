@@ -158,7 +158,6 @@ static const struct {
 	{"mi_new_aligned_nothrow", NEW, OF_MIMALLOC},
 	{"mi_new_realloc", NEW, OF_MIMALLOC},
 	{"mi_new_reallocn", NEW, OF_MIMALLOC},
-	{"mi_version", TELLS, OF_MIMALLOC},
 	/* of musl: in a static program, and in the dynamic linker */
 	{"__libc_malloc_impl", TELLS, OF_LIBC},
 	{"__dls3", TELLS, OF_LIBC},
@@ -217,20 +216,6 @@ static bool counts(const struct found_function *found, size_t count, enum group 
 			allocates = true;
 	}
 	return group < OF_JE ? allocates || frees : allocates && frees;
-}
-
-/* Where a segment with code has this address in the file. */
-static bool find_offset(const struct elf_facts *facts, uint64_t vaddr, uint64_t *ret)
-{
-	for (size_t i = 0; i < facts->segments; i++) {
-		const struct elf_segment *s = &facts->segment[i];
-
-		if (vaddr - s->vaddr >= s->size)
-			continue;
-		*ret = vaddr - s->vaddr + s->offset;
-		return true;
-	}
-	return false;
 }
 
 /*
@@ -317,7 +302,7 @@ static bool find_place(const struct elf_facts *facts, const struct found_functio
 		       uint32_t f, struct probe_place *ret)
 {
 	struct probe_spot spot = found->spot;
-	uint64_t words;
+	uint64_t words, left;
 
 	f &= ZMEM_HEAP_FUNCTION;
 	if ((spot.flags & SPOT_MOVED && f != FREE) || !find_words(&spot, f, &words)) {
@@ -325,7 +310,8 @@ static bool find_place(const struct elf_facts *facts, const struct found_functio
 		find_words(&spot, f, &words);
 	}
 	ret->cookie = f | words | (spot.flags & SPOT_EMULATED ? 0 : ZMEM_HEAP_STEPPED);
-	return find_offset(facts, found->vaddr + spot.at, &ret->offset);
+	return elf_find_offset(facts->segment, facts->segments, found->vaddr + spot.at,
+			       &ret->offset, &left);
 }
 
 /* Flags of the cookie; UINT32_MAX: the function is not probed. */
@@ -377,40 +363,16 @@ static void add_name(struct allocator *a, const char *name)
 	snprintf(a->name + len, sizeof(a->name) - len, "%s%s", len ? " and " : "", name);
 }
 
-/*
- * mi_version() returns a constant: 209 is 2.0.9, 30105 is 3.1.5. Of other code nothing is known.
- */
-static void read_version(const struct found_function *f, struct allocator *ret)
-{
-	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
-	const uint8_t *code = f->code;
-	uint32_t v, base;
-
-	code += memcmp(code, endbr, sizeof(endbr)) == 0 ? sizeof(endbr) : 0;
-	/* mov to eax, ret */
-	if (code[0] != 0xb8 || code[5] != 0xc3)
-		return;
-	memcpy(&v, code + 1, sizeof(v));
-	base = v < 10000 ? 10 : 100;
-	snprintf(ret->version, sizeof(ret->version), "%u.%u.%u", v / base / base, v / base % base,
-		 v % base);
-}
-
 void allocator_recognise(const struct found_function *found, size_t count, struct allocator *ret)
 {
-	const struct found_function *version = find(found, count, "mi_version");
-
 	ret->name[0] = ret->version[0] = '\0';
 	if (counts(found, count, OF_JEMALLOC) || counts(found, count, OF_JE) ||
 	    counts(found, count, OF_RJEM))
 		add_name(ret, "jemalloc");
 	if (counts(found, count, OF_TCMALLOC))
 		add_name(ret, "tcmalloc");
-	if (counts(found, count, OF_MIMALLOC)) {
-		if (version && !ret->name[0])
-			read_version(version, ret);
+	if (counts(found, count, OF_MIMALLOC))
 		add_name(ret, "mimalloc");
-	}
 	if (counts(found, count, OF_CPYTHON) && !allocator_is_inlined(found, count))
 		add_name(ret, "CPython");
 	/* Others have names of the C library as well. */

@@ -32,12 +32,12 @@ size_t allocator_places(const struct elf_facts *facts, const struct found_functi
 /* What a file with such functions is. */
 struct allocator {
 	char name[48];			/* several are joined: "jemalloc and glibc" */
-	char version[CODE_VERSION_MAX]; /* of the first one; "": it is not known */
+	char version[CODE_VERSION_MAX]; /* of jemalloc; "": it is not known */
 	const char *path;		/* of the file */
 	size_t functions;		/* that are probed */
 };
 
-/* Sets the name, and the version if its functions tell it. */
+/* Sets the name, and no version. */
 void allocator_recognise(const struct found_function *found, size_t count, struct allocator *ret);
 /* Its version is in its data (jemalloc_version()). */
 bool allocator_has_text(const struct allocator *a);

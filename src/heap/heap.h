@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "code/address_space.h"
+#include "heap/heap_blocks.h"
 #include "heap/probe_helper.h"
 #include "model/growth.h"
 #include "model/stack_table.h"
@@ -31,13 +32,6 @@ void heap_close(struct heap *h);
  * called functions of that before, and what it got is to be counted.
  */
 void heap_attach(struct heap *h, const struct address_space *s, uint32_t target, bool late);
-/*
- * An address space is gone. Its blocks are counted as held at that moment until they are forgotten
- * with the number of this end, which is above 0.
- */
-uint32_t heap_end(struct heap *h, uint32_t target);
-/* The program goes on without them: they are gone. */
-void heap_forget(struct heap *h, uint32_t end);
 /* The report begins now: nothing was allocated. */
 void heap_begin_anew(struct heap *h);
 /* To be called often. `live` says whether a process is there. */
@@ -50,20 +44,20 @@ struct heap_slow {
 	unsigned percent;  /* of its speed, at which a program runs with them */
 };
 
-/* True if the programs ran at less than half of their speed, and may not. */
+/* True if the programs ran at less than half of their speed, and may not. NULL is accepted. */
 bool heap_is_slow(const struct heap *h, struct heap_slow *ret);
 /* Ends counting. */
 void heap_stop(struct heap *h);
 /* After that: closes the probes, for which the kernel takes its time. */
 void heap_detach(struct heap *h);
 
-/* A block was allocated by a stack. Returns 0 or -ENOMEM. */
-int heap_add(struct heap *h, const struct zmem_grow_head *block, uint32_t stack);
+/* The sampled blocks. */
+struct heap_blocks *heap_blocks(struct heap *h);
 /* Sets what the stacks hold, and *ret. */
 int heap_report(struct heap *h, struct stack_table *stacks, struct growth_heap *ret);
-/* 0, or why no probe could be opened though there are functions. */
+/* 0, or why no probe could be opened though there are functions. NULL is accepted. */
 int heap_error(const struct heap *h);
-/* To open probes again: enum privilege_later. */
+/* To open probes again: enum privilege_later. NULL is accepted. */
 unsigned heap_needs_later(const struct heap *h);
 /* Adds a note for each thing that is not seen. */
 void heap_diagnose(const struct heap *h, struct diag *diag);

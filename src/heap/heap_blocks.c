@@ -244,16 +244,16 @@ int heap_blocks_sum(struct heap_blocks *list, struct stack_table *stacks)
 	int r = drop_freed(list);
 
 	for (size_t i = 0; i < stacks->stacks; i++) {
-		struct stack_sums *sums = &stacks->stack[i].sums;
+		struct growth_stack *s = &stacks->stack[i];
 
-		sums->allocated = i < list->stacks ? list->allocated[i] : 0;
-		sums->held = (struct sample_sum){};
+		s->allocated = i < list->stacks ? (uint64_t)(list->allocated[i] + 0.5) : 0;
+		s->held = (struct sample_sum){};
 	}
 	for (size_t i = 0; i < list->count; i++) {
 		const struct heap_block *b = &list->block[i];
 
 		if (b->stack < stacks->stacks)
-			sample_sum_block(&stacks->stack[b->stack].sums.held, b->size,
+			sample_sum_block(&stacks->stack[b->stack].held, b->size,
 					 mean_of_block(list, b));
 	}
 	return r;

@@ -42,9 +42,14 @@ void heap_blocks_adapt(struct heap_blocks *list, uint64_t samples, uint64_t us);
 double heap_blocks_mean(const struct heap_blocks *list, uint32_t coarser);
 /* A block was allocated by a stack. Returns 0 or a negative errno. */
 int heap_blocks_add(struct heap_blocks *list, const struct zmem_grow_head *m, uint32_t stack);
-/* See heap_end(), heap_forget() and heap_begin_anew(). */
+/*
+ * An address space is gone. Its blocks are counted as held at that moment until they are forgotten
+ * with the number of this end, which is above 0.
+ */
 uint32_t heap_blocks_end(struct heap_blocks *list, uint32_t target);
+/* The program goes on without them: they are gone. */
 void heap_blocks_forget(struct heap_blocks *list, uint32_t end);
+/* Nothing was allocated so far. */
 void heap_blocks_clear(struct heap_blocks *list);
 /* Sets what the stacks have allocated, and hold. Returns 0 or a negative errno. */
 int heap_blocks_sum(struct heap_blocks *list, struct stack_table *stacks);

@@ -66,35 +66,49 @@ static int create(const struct link_create *link)
 
 /* ---- the helper ---- */
 
-static size_t read_places(const struct helper_message *m, size_t pos, uint64_t *offset,
-			  uint64_t *cookie)
+/* Functions of a file that are probed in one process. */
+struct places {
+	const char *path;
+	pid_t pid;
+	uint64_t offset[PROBES_MAX], cookie[PROBES_MAX];
+	size_t count;
+};
+
+static void read_places(const struct helper_message *m, size_t pos, struct places *ret)
 {
 	struct probe_place place;
-	size_t count = 0;
 
-	while (count < PROBES_MAX && message_get(m, &pos, &place, sizeof(place))) {
-		offset[count] = place.offset;
-		cookie[count++] = place.cookie;
+	while (ret->count < PROBES_MAX && message_get(m, &pos, &place, sizeof(place))) {
+		ret->offset[ret->count] = place.offset;
+		ret->cookie[ret->count++] = place.cookie;
 	}
-	return count;
 }
 
 /* All functions by one link. */
-static int attach_many(const char *path, pid_t pid, int program, uint32_t type, uint32_t flags,
-		       const uint64_t *offset, const uint64_t *cookie, size_t count)
+static int attach_many(const struct places *p, int program, uint32_t type, uint32_t flags)
 {
 	const struct link_create link = {
 		.program = (uint32_t)program,
 		.type = type,
-		.many = {.path = (uintptr_t)path,
-			 .offsets = (uintptr_t)offset,
-			 .cookies = (uintptr_t)cookie,
-			 .count = (uint32_t)count,
+		.many = {.path = (uintptr_t)p->path,
+			 .offsets = (uintptr_t)p->offset,
+			 .cookies = (uintptr_t)p->cookie,
+			 .count = (uint32_t)p->count,
 			 .flags = flags,
-			 .pid = (uint32_t)pid},
+			 .pid = (uint32_t)p->pid},
 	};
 
 	return create(&link);
+}
+
+/* Puts a link into the answer, or takes those back that are there. Returns 0 or the error. */
+static int put_link(struct helper_message *ret, int fd)
+{
+	if (fd >= 0)
+		message_put_fd(ret, fd);
+	else
+		message_close_fds(ret);
+	return fd < 0 ? fd : 0;
 }
 
 static bool is_free(uint64_t cookie)
@@ -102,85 +116,62 @@ static bool is_free(uint64_t cookie)
 	return (cookie & ZMEM_HEAP_FUNCTION) == ZMEM_HEAP_FREE;
 }
 
-static int answer_session(const char *path, pid_t pid, const struct helper_message *request,
-			  const uint64_t *offset, const uint64_t *cookie, size_t count,
+static int answer_session(const struct places *p, const struct helper_message *request,
 			  struct helper_message *ret)
 {
-	int fd = attach_many(path, pid, request->fd[1], TRACE_UPROBE_SESSION, 0, offset, cookie,
-			     count);
-
-	if (fd >= 0)
-		message_put_fd(ret, fd);
-	return fd < 0 ? fd : 0;
+	return put_link(ret, attach_many(p, request->fd[1], TRACE_UPROBE_SESSION, 0));
 }
 
-static int answer_multi(const char *path, pid_t pid, const struct helper_message *request,
-			const uint64_t *offset, const uint64_t *cookie, size_t count,
+static int answer_multi(const struct places *p, const struct helper_message *request,
 			struct helper_message *ret)
 {
-	uint64_t at[PROBES_MAX], of[PROBES_MAX];
-	size_t n = 0;
-	int fd;
+	struct places returning = {.path = p->path, .pid = p->pid};
+	int r = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		if (is_free(cookie[i]))
+	for (size_t i = 0; i < p->count; i++) {
+		if (is_free(p->cookie[i]))
 			continue;
-		at[n] = offset[i];
-		of[n++] = cookie[i];
+		returning.offset[returning.count] = p->offset[i];
+		returning.cookie[returning.count++] = p->cookie[i];
 	}
 	/* The ends first: a beginning without an end would stay. */
-	fd = n ? attach_many(path, pid, request->fd[2], TRACE_UPROBE_MULTI, MULTI_RETURN, at, of, n)
-	       : 0;
-	if (fd < 0)
-		return fd;
-	if (n)
-		message_put_fd(ret, fd);
-	fd = attach_many(path, pid, request->fd[1], TRACE_UPROBE_MULTI, 0, offset, cookie, count);
-	if (fd < 0)
-		message_close_fds(ret);
-	else
-		message_put_fd(ret, fd);
-	return fd < 0 ? fd : 0;
+	if (returning.count)
+		r = put_link(ret, attach_many(&returning, request->fd[2], TRACE_UPROBE_MULTI,
+					      MULTI_RETURN));
+	return r < 0 ? r : put_link(ret, attach_many(p, request->fd[1], TRACE_UPROBE_MULTI, 0));
 }
 
-static int attach_one(const char *path, const struct ask_probes *ask, int program, bool leaves,
-		      uint64_t offset, uint64_t cookie)
+static int attach_one(const struct places *p, size_t i, int pmu, int program, bool leaves)
 {
 	struct perf_event_attr attr = {
-		.type = (uint32_t)ask->pmu,
+		.type = (uint32_t)pmu,
 		.size = sizeof(attr),
 		.config = leaves ? RETURN_PROBE : 0,
-		.uprobe_path = (uintptr_t)path,
-		.probe_offset = offset,
+		.uprobe_path = (uintptr_t)p->path,
+		.probe_offset = p->offset[i],
 	};
 	cleanup_close int event =
-		(int)syscall(SYS_perf_event_open, &attr, ask->pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+		(int)syscall(SYS_perf_event_open, &attr, p->pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	const struct link_create link = {.program = (uint32_t)program,
 					 .target = (uint32_t)event,
 					 .type = BPF_PERF_EVENT,
-					 .cookie = cookie};
+					 .cookie = p->cookie[i]};
 
 	/* The link keeps the event. */
 	return event < 0 ? -errno : create(&link);
 }
 
-static int answer_pairs(const char *path, const struct ask_probes *ask,
-			const struct helper_message *request, const uint64_t *offset,
-			const uint64_t *cookie, size_t count, struct helper_message *ret)
+static int answer_pairs(const struct places *p, int pmu, const struct helper_message *request,
+			struct helper_message *ret)
 {
-	for (size_t i = 0; i < count && i < PAIRS; i++) {
-		for (int leaves = !is_free(cookie[i]); leaves >= 0; leaves--) {
-			int fd = attach_one(path, ask, request->fd[leaves ? 2 : 1], leaves,
-					    offset[i], cookie[i]);
+	int r = 0;
 
-			if (fd < 0) {
-				message_close_fds(ret);
-				return fd;
-			}
-			message_put_fd(ret, fd);
-		}
+	for (size_t i = 0; i < p->count && i < PAIRS; i++) {
+		for (int leaves = !is_free(p->cookie[i]); r == 0 && leaves >= 0; leaves--)
+			r = put_link(ret,
+				     attach_one(p, i, pmu, request->fd[leaves ? 2 : 1], leaves));
 	}
-	return 0;
+	return r;
 }
 
 /* ---- the cost ---- */
@@ -244,18 +235,21 @@ static uint64_t time_calls(void (*fn)(void))
 	return least / CALLS;
 }
 
-static int attach_own(const struct ask_probes *ask, int program, bool leaves, uint64_t offset)
+/* A function of this program, in this process. */
+static int find_self(void (*fn)(void), uint64_t cookie, struct places *ret)
 {
-	static const char self[] = "/proc/self/exe";
-	const uint64_t cookie = ZMEM_HEAP_FREE;
-	struct ask_probes own = *ask;
+	*ret = (struct places){
+		.path = "/proc/self/exe", .pid = getpid(), .cookie = {cookie}, .count = 1};
+	return find_own((uintptr_t)fn, ret->offset) ? 0 : -ENOEXEC;
+}
 
-	own.pid = getpid();
+static int attach_own(const struct ask_probes *ask, const struct places *own, int program,
+		      bool leaves)
+{
 	if (ask->pid)
-		return attach_many(self, own.pid, program,
-				   leaves ? TRACE_UPROBE_MULTI : (uint32_t)ask->pid,
-				   leaves ? MULTI_RETURN : 0, &offset, &cookie, 1);
-	return attach_one(self, &own, program, leaves, offset, cookie);
+		return attach_many(own, program, leaves ? TRACE_UPROBE_MULTI : (uint32_t)ask->pid,
+				   leaves ? MULTI_RETURN : 0);
+	return attach_one(own, 0, ask->pmu, program, leaves);
 }
 
 /* What a probe of each of them costs, ns; or that of the return of the first one in addition. */
@@ -267,19 +261,17 @@ static int answer_cost(const struct ask_probes *ask, const struct helper_message
 
 	for (size_t i = 0; i < (leaves ? 1 : ARRAY_SIZE(probed)); i++) {
 		void (*fn)(void) = probed[i];
-		uint64_t without, cost, offset;
-		int fd;
+		uint64_t without, cost;
+		struct places own;
+		int r = find_self(fn, ZMEM_HEAP_FREE, &own);
 
-		if (!find_own((uintptr_t)fn, &offset))
-			return -ENOEXEC;
+		if (r < 0)
+			return r;
 		without = time_calls(fn);
-		fd = attach_own(ask, request->fd[0], leaves, offset);
-		if (fd < 0) {
-			message_close_fds(ret);
-			return fd;
-		}
 		/* The caller closes it, beside others. */
-		message_put_fd(ret, fd);
+		r = put_link(ret, attach_own(ask, &own, request->fd[0], leaves));
+		if (r < 0)
+			return r;
 		cost = time_calls(fn);
 		cost = cost > without ? cost - without : 0;
 		message_put(ret, &cost, sizeof(cost));
@@ -290,15 +282,12 @@ static int answer_cost(const struct ask_probes *ask, const struct helper_message
 /* Since Linux 6.6, long before a return makes a system call. */
 static int answer_try(const struct helper_message *request)
 {
-	static const char self[] = "/proc/self/exe";
-	const uint64_t cookie = ZMEM_HEAP_SIZE;
-	cleanup_close int fd = -1;
-	uint64_t offset;
+	struct places own;
+	cleanup_close int fd = find_self(zmem_probed, ZMEM_HEAP_SIZE, &own);
 
-	if (!find_own((uintptr_t)zmem_probed, &offset))
-		return -ENOEXEC;
-	fd = attach_many(self, getpid(), request->fd[0], TRACE_UPROBE_MULTI, MULTI_RETURN, &offset,
-			 &cookie, 1);
+	if (fd < 0)
+		return fd;
+	fd = attach_many(&own, request->fd[0], TRACE_UPROBE_MULTI, MULTI_RETURN);
 	if (fd >= 0)
 		zmem_probed();
 	return fd < 0 ? fd : 0;
@@ -308,24 +297,24 @@ static int answer_try(const struct helper_message *request)
  * Has the pages of the probed code be in memory: the kernel reads them while no process of the
  * machine can fork (uprobe_register(), dup_mmap_sem). A file that cannot be read is probed as well.
  */
-static void read_code(int found, const uint64_t *offset, size_t count)
+static void read_code(int found, const struct places *p)
 {
 	cleanup_close int fd = code_open_found(found, false);
 	char byte;
 
-	for (size_t i = 0; fd >= 0 && i < count; i++) {
-		if (pread(fd, &byte, sizeof(byte), (off_t)offset[i]) < 0)
+	for (size_t i = 0; fd >= 0 && i < p->count; i++) {
+		if (pread(fd, &byte, sizeof(byte), (off_t)p->offset[i]) < 0)
 			return;
 	}
 }
 
 static int answer(void *state, struct helper_message *request, struct helper_message *ret)
 {
-	uint64_t offset[PROBES_MAX], cookie[PROBES_MAX];
 	bool session = request->kind == ASK_SESSION;
-	struct ask_probes ask;
 	char path[32];
-	size_t pos = 0, count;
+	struct places p = {.path = path};
+	struct ask_probes ask;
+	size_t pos = 0;
 
 	(void)state;
 	if (request->kind == ASK_COST || request->kind == ASK_RETURN_COST)
@@ -336,23 +325,25 @@ static int answer(void *state, struct helper_message *request, struct helper_mes
 		return request->fds == 1 ? answer_try(request) : -EBADMSG;
 	if (request->fds != (session ? 2 : 3) || !message_get(request, &pos, &ask, sizeof(ask)))
 		return -EBADMSG;
-	count = read_places(request, pos, offset, cookie);
-	read_code(request->fd[0], offset, count);
+	p.pid = ask.pid;
+	read_places(request, pos, &p);
+	read_code(request->fd[0], &p);
 	/* The kernel follows this link to the file itself. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", request->fd[0]);
 	if (session)
-		return answer_session(path, ask.pid, request, offset, cookie, count, ret);
+		return answer_session(&p, request, ret);
 	if (request->kind == ASK_MULTI)
-		return answer_multi(path, ask.pid, request, offset, cookie, count, ret);
-	return answer_pairs(path, &ask, request, offset, cookie, count, ret);
+		return answer_multi(&p, request, ret);
+	return answer_pairs(&p, ask.pmu, request, ret);
 }
 
 /* ---- the request ---- */
 
-static const struct grow_helper_kind kind = {
-	{.answer = answer, .memory = (size_t)64 << 20, .attaches = true},
-	.cpu_us = 5000000,
-	.idle_us = 2000000,
+static const struct helper_kind kind = {
+	.answer = answer,
+	.memory = (size_t)64 << 20,
+	.attaches = true,
+	.limits = {.cpu_us = 5000000, .idle_us = 2000000},
 };
 
 static int read_pmu(void)
@@ -366,15 +357,10 @@ static int read_pmu(void)
 	return n > 0 && scan_u64(&pos, text + n, &type) && type <= INT32_MAX ? (int)type : -1;
 }
 
-void probe_helper_init(struct probe_helper *h, struct grow_helpers *shared)
+void probe_helper_init(struct probe_helper *h, struct helpers *shared)
 {
 	h->programs = (struct probe_programs){-1, -1, -1, read_pmu()};
-	grow_helper_init(&h->helper, &kind, 0, 0, NULL, shared);
-}
-
-void probe_helper_done(struct probe_helper *h)
-{
-	helper_done(&h->helper.helper);
+	helper_init(&h->helper, &kind, 0, 0, NULL, shared);
 }
 
 static int call(struct probe_helper *h, enum ask what, int found, pid_t pid,
@@ -384,7 +370,7 @@ static int call(struct probe_helper *h, enum ask what, int found, pid_t pid,
 	struct helper_message *answer = &h->helper.answer;
 	int error;
 
-	grow_helper_begin(&h->helper, what);
+	helper_begin(&h->helper, what);
 	message_put(&h->helper.request, &ask, sizeof(ask));
 	message_put(&h->helper.request, place, count * sizeof(*place));
 	message_put_fd(&h->helper.request, found);
@@ -392,7 +378,7 @@ static int call(struct probe_helper *h, enum ask what, int found, pid_t pid,
 		       what == ASK_SESSION ? h->programs.session : h->programs.enter);
 	if (what != ASK_SESSION)
 		message_put_fd(&h->helper.request, h->programs.leave);
-	error = grow_helper_call(&h->helper, HELPER_FDS);
+	error = helper_call(&h->helper, HELPER_FDS);
 	if (error < 0)
 		return error;
 	for (size_t i = 0; i < answer->fds; i++)
@@ -464,9 +450,9 @@ void probe_detach(int *fd, size_t count)
 
 int probe_try_filter(struct probe_helper *h)
 {
-	grow_helper_begin(&h->helper, ASK_TRY);
+	helper_begin(&h->helper, ASK_TRY);
 	message_put_fd(&h->helper.request, h->programs.leave);
-	return grow_helper_call(&h->helper, 0);
+	return helper_call(&h->helper, 0);
 }
 
 /* Has the costs of so many functions, and the descriptors of their probes. */
@@ -480,10 +466,10 @@ static int ask_cost(struct probe_helper *h, enum ask what, int program, uint64_t
 	size_t pos = 0;
 	int error;
 
-	grow_helper_begin(&h->helper, what);
+	helper_begin(&h->helper, what);
 	message_put(&h->helper.request, &ask, sizeof(ask));
 	message_put_fd(&h->helper.request, program);
-	error = grow_helper_call(&h->helper, count);
+	error = helper_call(&h->helper, count);
 	for (size_t i = 0; error == 0 && i < h->helper.answer.fds; i++)
 		ret_fd[i] = h->helper.answer.fd[i];
 	if (error == 0 && !message_get(&h->helper.answer, &pos, ret, count * sizeof(*ret)))

@@ -7,7 +7,7 @@
 #ifndef ZMEM_HEAP_PROBE_HELPER_H
 #define ZMEM_HEAP_PROBE_HELPER_H
 
-#include "privilege/grow_helper.h"
+#include "privilege/helper.h"
 
 #define PROBES_MAX 64 /* functions of a file */
 
@@ -31,13 +31,13 @@ enum probe_way {
 };
 
 struct probe_helper {
-	struct grow_helper helper;
+	struct helper helper;
 	enum probe_way way; /* that is tried next */
 	struct probe_programs programs;
 };
 
-void probe_helper_init(struct probe_helper *h, struct grow_helpers *shared);
-void probe_helper_done(struct probe_helper *h);
+/* helper_done() ends it. */
+void probe_helper_init(struct probe_helper *h, struct helpers *shared);
 /*
  * Attaches to all of these functions in a process, also in threads and programs that it begins.
  * `found`: an O_PATH descriptor of the file. The caller closes the *ret_count descriptors, at most

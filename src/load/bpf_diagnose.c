@@ -186,3 +186,17 @@ void bpf_diagnose_note(struct diag *diag, const char *what, const char *step, in
 	}
 	bpf_diagnose_facts_note(diag, what, step, error, &facts);
 }
+
+void bpf_diagnose_programs(struct diag *diag, const char *subject, const char *command, int error,
+			   const struct bpf_missing *missing)
+{
+	char step[64];
+
+	snprintf(step, sizeof(step), "loading the programs of %s", command);
+	if (error < 0 && privilege_loads() && !bpf_diagnose_has_name("bpf_iter_task_type"))
+		diag_add(diag, subject, error, "use Linux 6.1 or later",
+			 "%s: this kernel has no BPF iterators over one process (Linux 6.1)",
+			 command);
+	else if (error < 0)
+		bpf_diagnose_note(diag, subject, step, error, missing);
+}

@@ -38,6 +38,9 @@ struct bpf_diagnose_facts {
  */
 void bpf_diagnose_note(struct diag *diag, const char *what, const char *step, int error,
 		       const struct bpf_missing *missing);
+/* The same of the programs of a command, which need iterators over one process. 0 is no error. */
+void bpf_diagnose_programs(struct diag *diag, const char *subject, const char *command, int error,
+			   const struct bpf_missing *missing);
 /* The same with the given facts. */
 void bpf_diagnose_facts_note(struct diag *diag, const char *what, const char *step, int error,
 			     const struct bpf_diagnose_facts *facts);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #pragma GCC diagnostic push
@@ -32,6 +34,8 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/file.h"
+#include "base/parse.h"
 #include "base/unpack.h"
 #include "load/bpf_load.h"
 #include "load/load_limit.h"
@@ -66,23 +70,25 @@ struct part {
 #define PSS_PARTS                                                                                  \
 	LIGHT_PROGRAM(ITER, task_pss), LIGHT_PROGRAM(SETUP, cpu_offset_setup),                     \
 		LIGHT_MAP(CALIBRATION, calibration), LIGHT_MAP(LAYOUT, layout),                    \
+		LIGHT_MAP(SIZED, cpu_offset), LIGHT_MAP(SIZED, rooms), LIGHT_MAP(SIZED, scramble), \
 	{                                                                                          \
 	}
+#define MEMO_PARTS LIGHT_MAP(LANES, memo_lanes), LIGHT_MAP(SIZED, memos)
 
-#define SKELETON task_pss
+#define SKELETON   task_pss
 static const struct part pss_parts[] = {PSS_PARTS};
 #undef SKELETON
 #define SKELETON task_pss_memos
-static const struct part pss_memos_parts[] = {LIGHT_MAP(LANES, memo_lanes), PSS_PARTS};
+static const struct part pss_memos_parts[] = {MEMO_PARTS, PSS_PARTS};
 #undef SKELETON
 #define SKELETON task_pss_probe
-static const struct part pss_probe_parts[] = {LIGHT_MAP(LANES, memo_lanes), PSS_PARTS};
+static const struct part pss_probe_parts[] = {MEMO_PARTS, PSS_PARTS};
 #undef SKELETON
 #define SKELETON task_counters
 static const struct part counters_parts[] = {
-	LIGHT_PROGRAM(ITER, task_counters),
-	LIGHT_PROGRAM(SETUP, cpu_offset_setup),
-	{},
+	LIGHT_PROGRAM(ITER, task_counters), LIGHT_PROGRAM(SETUP, cpu_offset_setup),
+	LIGHT_MAP(SIZED, cpu_offset),	    LIGHT_MAP(SIZED, rooms),
+	LIGHT_MAP(SIZED, scramble),	    {},
 };
 #undef SKELETON
 #define SKELETON files
@@ -106,7 +112,8 @@ static const struct part freed_parts[] = {
 	LIGHT_PROGRAM(ITER, walk_freed), LIGHT_PROGRAM(SETUP, cpu_offset_setup),
 	LIGHT_MAP(ANSWERS, freed),	 LIGHT_MAP(WANTED, wanted),
 	LIGHT_MAP(PAGES, pages),	 LIGHT_MAP(HELD, held),
-	LIGHT_MAP(DEVICES, swap),	 {},
+	LIGHT_MAP(DEVICES, swap),	 LIGHT_MAP(SIZED, cpu_offset),
+	LIGHT_MAP(SIZED, rooms),	 {},
 };
 #undef SKELETON
 #define SKELETON held
@@ -127,6 +134,7 @@ static const struct part held_parts[] = {
 	LIGHT_MAP(SEGMENTS, segments),
 	LIGHT_MAP(EDGES, edges),
 	LIGHT_MAP(ONCE, once),
+	LIGHT_MAP(SIZED, cpu_offset),
 	{},
 };
 #undef SKELETON
@@ -161,6 +169,8 @@ static const struct part swap_parts[] = {
 	LIGHT_PROGRAM(SCAN, scan_slots),
 	LIGHT_MAP(ANSWERS, swap),
 	LIGHT_MAP(WANTED, wanted),
+	LIGHT_MAP(SIZED, cpu_offset),
+	LIGHT_MAP(SIZED, rooms),
 	{},
 };
 #undef SKELETON
@@ -170,6 +180,8 @@ static const struct part pages_parts[] = {
 	LIGHT_PROGRAM(SETUP, cpu_offset_setup),
 	LIGHT_MAP(ANSWERS, pages),
 	LIGHT_MAP(WANTED, wanted),
+	LIGHT_MAP(SIZED, cpu_offset),
+	LIGHT_MAP(SIZED, rooms),
 	{},
 };
 #undef SKELETON
@@ -211,6 +223,8 @@ static const struct part peak_parts[] = {
 	LIGHT_MAP(ANSWERS, state),
 	LIGHT_MAP(TARGETS, targets),
 	LIGHT_MAP(PROCESSES, processes),
+	LIGHT_MAP(SIZED, cpu_offset),
+	LIGHT_MAP(SIZED, on_cpu),
 	{},
 };
 #undef SKELETON
@@ -218,19 +232,69 @@ static const struct part peak_parts[] = {
 /* Bytes of light skeletons, NAME_light, and objects, NAME_elf. */
 #include "packed.inc"
 
-static uint32_t entries_of(const void *arg, const char *map, uint32_t entries)
+/* ---- what a map is made for ---- */
+
+/* The possible CPUs. */
+struct cpu_ids {
+	unsigned id[8192]; /* NR_CPUS is at most that */
+	unsigned count;
+	unsigned numbers; /* one above the highest, as there may be gaps */
+};
+
+static void add_cpu(void *arg, unsigned cpu)
 {
-	const struct bpf_sizes *sizes = arg;
+	struct cpu_ids *ids = arg;
+
+	if (ids->count < ARRAY_SIZE(ids->id))
+		ids->id[ids->count++] = cpu;
+	if (cpu >= ids->numbers)
+		ids->numbers = cpu + 1;
+}
+
+/* Without /sys all configured CPUs. */
+static void find_cpus(struct cpu_ids *ids)
+{
+	char text[4096];
+	ssize_t len = file_read(-1, "/sys/devices/system/cpu/possible", text, sizeof(text));
+
+	ids->count = ids->numbers = 0;
+	if (len > 0 && parse_cpu_list(text, (size_t)len, add_cpu, ids) > 0)
+		return;
+	ids->count = ids->numbers = 0;
+	for (int i = 0; i < get_nprocs_conf(); i++)
+		add_cpu(ids, (unsigned)i);
+}
+
+uint32_t bpf_cpu_numbers(void)
+{
+	struct cpu_ids ids;
+
+	find_cpus(&ids);
+	return ids.numbers;
+}
+
+/* What an object is loaded for. */
+struct load {
+	const struct bpf_sizes *sizes;
+	struct cpu_ids cpus;
+	struct zmem_scramble scramble; /* the key for addresses in records */
+};
+
+/* The entries of a map, which has that many if nothing is asked for. */
+static uint32_t entries_of(const struct load *l, const char *map, uint32_t entries)
+{
+	const struct bpf_sizes *sizes = l->sizes;
 	const struct {
 		const char *map;
 		uint32_t entries;
-	} set[] = {{"cpu_offset", sizes->cpus},
-		   {"rooms", 2 * sizes->cpu_numbers},
-		   {"rooms_taken", 2 * sizes->cpu_numbers},
-		   {"memos", sizes->memos},
-		   {"on_cpu", sizes->grow},
-		   {"ring", sizes->grow_ring},
-		   {"heap_blocks", sizes->heap}};
+	} set[] = {{"cpu_offset", sizes->targets ? l->cpus.numbers : l->cpus.count},
+		   {"rooms", 2 * l->cpus.numbers},
+		   {"rooms_taken", 2 * l->cpus.numbers},
+		   {"memos", sizes->memos ? sizes->memos : 1},
+		   {"on_cpu", sizes->targets * l->cpus.numbers},
+		   {"ring", sizes->ring},
+		   {"heap_blocks", sizes->heap},
+		   {"pages", sizes->pages}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(set); i++) {
 		if (set[i].entries && strcmp(map, set[i].map) == 0)
@@ -241,13 +305,12 @@ static uint32_t entries_of(const void *arg, const char *map, uint32_t entries)
 
 /* ---- light skeletons ---- */
 
-/* Each light skeleton has its own type and functions. Offsets are 0 where it has no such map. */
+/* Each light skeleton has its own type and functions. */
 struct light {
 	void *(*open)(void);
 	int (*load)(void *skeleton, const void *bytes);
 	void (*destroy)(void *skeleton);
 	size_t maps, maps_size; /* a list of struct bpf_map_desc */
-	size_t cpu_offset, on_cpu, rooms, memos, scramble, pages;
 	const struct packed *bytes;
 };
 
@@ -269,30 +332,25 @@ struct light {
 						       .destroy = skeleton##_destroy,              \
 						       .bytes = &skeleton##_light,                 \
 						       __VA_ARGS__}
-#define LIGHT(skeleton, ...)                                                                       \
+#define LIGHT(skeleton)                                                                            \
 	LIGHT_OF(skeleton, .maps = offsetof(struct skeleton, maps),                                \
-		 .maps_size = sizeof(((struct skeleton *)0)->maps), __VA_ARGS__)
-#define AT(skeleton, map) .map = offsetof(struct skeleton, maps.map)
+		 .maps_size = sizeof(((struct skeleton *)0)->maps))
 
-LIGHT(task_pss, AT(task_pss, cpu_offset), AT(task_pss, rooms), AT(task_pss, scramble));
-LIGHT(task_pss_memos, AT(task_pss_memos, cpu_offset), AT(task_pss_memos, rooms),
-      AT(task_pss_memos, memos), AT(task_pss_memos, scramble));
-LIGHT(task_pss_probe, AT(task_pss_probe, cpu_offset), AT(task_pss_probe, rooms),
-      AT(task_pss_probe, memos), AT(task_pss_probe, scramble));
-LIGHT(task_counters, AT(task_counters, cpu_offset), AT(task_counters, rooms),
-      AT(task_counters, scramble));
-LIGHT(task_counters_probe, AT(task_counters_probe, cpu_offset), AT(task_counters_probe, rooms),
-      AT(task_counters_probe, scramble));
+LIGHT(task_pss);
+LIGHT(task_pss_memos);
+LIGHT(task_pss_probe);
+LIGHT(task_counters);
+LIGHT(task_counters_probe);
 LIGHT(census);
 LIGHT(files);
 LIGHT_OF(gpu); /* these have no maps */
 LIGHT_OF(dmabuf);
 LIGHT(holders);
-LIGHT(swap, AT(swap, cpu_offset), AT(swap, rooms));
-LIGHT(freed, AT(freed, cpu_offset), AT(freed, rooms), AT(freed, pages));
-LIGHT(held, AT(held, cpu_offset));
-LIGHT(pages, AT(pages, cpu_offset), AT(pages, rooms));
-LIGHT(peak, AT(peak, cpu_offset), AT(peak, on_cpu));
+LIGHT(swap);
+LIGHT(freed);
+LIGHT(held);
+LIGHT(pages);
+LIGHT(peak);
 
 /* It has the parts of its twin. */
 _Static_assert(sizeof(struct task_counters) == sizeof(struct task_counters_probe),
@@ -303,20 +361,23 @@ static int *descriptor(void *skeleton, size_t offset)
 	return (int *)((char *)skeleton + offset);
 }
 
-static void set_light_entries(void *skeleton, size_t offset, uint32_t entries)
+/* The map of a part, by the place of its descriptor. */
+static struct bpf_map_desc *map_of(void *skeleton, const struct part *p)
 {
-	struct bpf_map_desc *map = (void *)((char *)skeleton + offset);
-
-	if (offset)
-		map->max_entries = entries;
+	return (void *)((char *)skeleton + p->light - offsetof(struct bpf_map_desc, map_fd));
 }
 
-static int set_light_scramble(void *skeleton, size_t offset, const struct zmem_scramble *scramble)
+static int set_light_scramble(void *skeleton, const struct part *parts,
+			      const struct zmem_scramble *scramble)
 {
-	const struct bpf_map_desc *map = (void *)((char *)skeleton + offset);
 	const uint32_t zero = 0;
 
-	return offset ? skel_map_update_elem(map->map_fd, &zero, (void *)scramble, 0) : 0;
+	for (const struct part *p = parts; p->name; p++) {
+		if (strcmp(p->name, "scramble") == 0)
+			return skel_map_update_elem(*descriptor(skeleton, p->light), &zero,
+						    (void *)scramble, 0);
+	}
+	return 0;
 }
 
 static bool has_descriptor(const struct bpf_handle *handle, int fd)
@@ -344,8 +405,7 @@ static void close_maps(const struct light *light, const struct bpf_handle *handl
 	}
 }
 
-static int light_load(const struct light *light, const struct part *parts,
-		      const struct bpf_sizes *sizes, const struct zmem_scramble *scramble,
+static int light_load(const struct light *light, const struct part *parts, const struct load *l,
 		      struct bpf_handle *ret)
 {
 	cleanup(strbuf_done) struct strbuf room = {};
@@ -355,22 +415,23 @@ static int light_load(const struct light *light, const struct part *parts,
 
 	if (!skeleton)
 		return light ? -ENOMEM : -EOPNOTSUPP;
-	set_light_entries(skeleton, light->cpu_offset, sizes->cpus);
-	set_light_entries(skeleton, light->on_cpu, sizes->grow);
-	set_light_entries(skeleton, light->rooms, 2 * sizes->cpu_numbers);
-	set_light_entries(skeleton, light->memos, sizes->memos);
-	if (sizes->pages)
-		set_light_entries(skeleton, light->pages, sizes->pages);
+	for (const struct part *p = parts; p->name; p++) {
+		if (p->is_map)
+			map_of(skeleton, p)->max_entries =
+				entries_of(l, p->name, map_of(skeleton, p)->max_entries);
+	}
 	r = light->load(skeleton, bytes);
 	if (r == 0)
-		r = set_light_scramble(skeleton, light->scramble, scramble);
+		r = set_light_scramble(skeleton, parts, &l->scramble);
 	if (r < 0) {
 		light->destroy(skeleton);
 		return r;
 	}
 	*ret = (struct bpf_handle){.object = skeleton, .destroy = light->destroy};
-	for (const struct part *p = parts; p->name; p++)
-		ret->fd[p->id] = *descriptor(skeleton, p->light);
+	for (const struct part *p = parts; p->name; p++) {
+		if (p->id < BPF_PARTS)
+			ret->fd[p->id] = *descriptor(skeleton, p->light);
+	}
 	close_maps(light, ret);
 	return 0;
 }
@@ -474,7 +535,7 @@ static int load_object(struct bpf_object *object, const char *log, struct bpf_mi
 	return r;
 }
 
-static int set_entries(const struct bpf_object *object, const struct bpf_sizes *sizes)
+static int set_entries(const struct bpf_object *object, const struct load *l)
 {
 	struct bpf_map *m;
 	int r = 0;
@@ -482,7 +543,7 @@ static int set_entries(const struct bpf_object *object, const struct bpf_sizes *
 	bpf_object__for_each_map(m, object)
 	{
 		uint32_t entries = bpf_map__max_entries(m);
-		uint32_t wanted = entries_of(sizes, bpf_map__name(m), entries);
+		uint32_t wanted = entries_of(l, bpf_map__name(m), entries);
 
 		if (r == 0 && wanted != entries)
 			r = bpf_map__set_max_entries(m, wanted);
@@ -532,8 +593,7 @@ static int set_up_scramble(const struct bpf_object *object, const struct zmem_sc
 	return fd ? bpf_map_update_elem(fd, &zero, scramble, 0) : 0;
 }
 
-static int libbpf_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
-		       const struct zmem_scramble *scramble, struct bpf_handle *ret,
+static int libbpf_load(enum bpf_object_id id, const struct load *l, struct bpf_handle *ret,
 		       struct bpf_missing *missing)
 {
 	cleanup_free char *log = calloc(1, LOG_SIZE);
@@ -544,55 +604,116 @@ static int libbpf_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
 
 	if (r < 0)
 		return r;
-	r = set_entries(object, sizes);
+	r = set_entries(object, l);
 	if (r == 0)
-		r = leave_out(object, sizes->without);
+		r = leave_out(object, l->sizes->without);
 	set_attach_types(object);
 	if (r == 0)
 		r = load_object(object, log, missing);
 	if (r == 0)
-		r = set_up_scramble(object, scramble);
+		r = set_up_scramble(object, &l->scramble);
 	if (r < 0) {
 		destroy_object(object);
 		return r;
 	}
 	*ret = (struct bpf_handle){.object = object, .destroy = destroy_object};
-	for (const struct part *p = objects[id].parts; p->name; p++)
-		ret->fd[p->id] = p->is_map ? map_fd(object, p->name) : program_fd(object, p->name);
+	for (const struct part *p = objects[id].parts; p->name; p++) {
+		if (p->id < BPF_PARTS)
+			ret->fd[p->id] =
+				p->is_map ? map_fd(object, p->name) : program_fd(object, p->name);
+	}
 	return 0;
 }
 
-int bpf_load(enum bpf_object_id id, enum bpf_loader loader, const struct bpf_sizes *sizes,
-	     const struct zmem_scramble *scramble, struct bpf_handle *ret,
-	     struct bpf_missing *missing)
+/* ---- loading ---- */
+
+/* Has the kernel fill in the offset of each CPU (bpf/percpu.bpf.h). */
+static int set_up_cpus(int setup_fd, const struct load *l)
+{
+	for (unsigned i = 0; setup_fd && i < l->cpus.count; i++) {
+		struct zmem_cpu_setup args = {.index = l->sizes->targets ? l->cpus.id[i] : i,
+					      .cpu = l->cpus.id[i]};
+		int r = bpf_handle_run(setup_fd, &args, sizeof(args));
+
+		if (r)
+			return r < 0 ? r : -ENXIO;
+	}
+	return 0;
+}
+
+static int map_answers(struct bpf_handle *handle)
+{
+	int fd = handle->fd[BPF_ANSWERS];
+	struct bpf_map_info info = {};
+	uint32_t len = sizeof(info);
+	void *map;
+	int r;
+
+	if (!fd)
+		return 0;
+	r = bpf_obj_get_info_by_fd(fd, &info, &len);
+	if (r < 0)
+		return r;
+	map = mmap(NULL, info.value_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	handle->answers = map;
+	handle->answers_size = info.value_size;
+	return 0;
+}
+
+static int load_by(enum bpf_object_id id, bool light, const struct load *l, struct bpf_handle *ret,
+		   struct bpf_missing *missing)
 {
 	struct load_limit limit;
 	int r = -EAGAIN;
 
 	if (missing)
-		missing->libbpf = loader == LOADER_LIBBPF;
+		missing->libbpf = !light;
 	/* A signal aborts the verifier, even one that only stops us (kernel/bpf/verifier.c). */
 	for (int i = 0; i < LOAD_TRIES && r == -EAGAIN; i++) {
 		load_limit_begin(&limit, LOAD_LIMIT_NS);
-		if (loader == LOADER_LIGHT)
-			r = light_load(objects[id].light, objects[id].parts, sizes, scramble, ret);
-		else
-			r = libbpf_load(id, sizes, scramble, ret, missing);
+		r = light ? light_load(objects[id].light, objects[id].parts, l, ret)
+			  : libbpf_load(id, l, ret, missing);
 		r = load_limit_end(&limit, r);
 	}
 	return r;
 }
 
-int bpf_load_either(enum bpf_object_id id, struct bpf_handle *ret, struct bpf_missing *missing)
+int bpf_load(enum bpf_object_id id, enum bpf_loader loader, const struct bpf_sizes *sizes,
+	     struct bpf_handle *ret, struct bpf_missing *missing)
 {
-	const struct bpf_sizes sizes = {};
-	int light = bpf_load(id, LOADER_LIGHT, &sizes, NULL, ret, missing), r;
+	static const struct bpf_sizes usual;
+	struct load l = {.sizes = sizes ? sizes : &usual};
+	int r = -EOPNOTSUPP, light = 0;
 
-	if (light >= 0)
-		return light;
-	r = bpf_load(id, LOADER_LIBBPF, &sizes, NULL, ret, missing);
+	if (getrandom(&l.scramble, sizeof(l.scramble), GRND_NONBLOCK) != sizeof(l.scramble))
+		return -EIO;
+	find_cpus(&l.cpus);
+	if (loader != LOADER_LIBBPF)
+		r = light = load_by(id, true, &l, ret, missing);
+	if (loader == LOADER_LIBBPF || (loader == LOADER_EITHER && r < 0 && objects[id].elf))
+		r = load_by(id, false, &l, ret, missing);
 	/* libbpf has other reasons: what it needs. */
-	return r < 0 && light == -EAGAIN ? light : r;
+	if (r < 0)
+		return light == -EAGAIN ? light : r;
+	r = set_up_cpus(ret->fd[BPF_SETUP], &l);
+	if (r == 0)
+		r = map_answers(ret);
+	if (r < 0)
+		bpf_handle_close(ret);
+	return r;
+}
+
+int bpf_load_noted(const char *subject, enum bpf_object_id id, enum bpf_loader loader,
+		   const struct bpf_sizes *sizes, struct diag *diag, struct bpf_handle *ret)
+{
+	struct bpf_missing missing = {};
+	int r = bpf_load(id, loader, sizes, ret, &missing);
+
+	if (r < 0)
+		bpf_diagnose_note(diag, subject, "loading the program", r, &missing);
+	return r;
 }
 
 char *bpf_load_explain(enum bpf_object_id id, const char *const *without)
@@ -637,37 +758,30 @@ int bpf_map_clear(int fd)
 {
 	uint64_t key;
 
-	while (bpf_map_get_next_key(fd, NULL, &key) == 0) {
-		if (bpf_map_delete_elem(fd, &key) < 0)
-			return -errno;
+	int r;
+
+	while ((r = bpf_map_get_next_key(fd, NULL, &key)) == 0) {
+		r = bpf_map_delete_elem(fd, &key);
+		if (r < 0)
+			return r;
 	}
-	return errno == ENOENT ? 0 : -errno;
+	return r == -ENOENT ? 0 : r;
 }
 
 int bpf_program_run(int prog_fd)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts);
 
-	return bpf_prog_test_run_opts(prog_fd, &opts) < 0 ? -errno : 0;
+	return bpf_prog_test_run_opts(prog_fd, &opts);
 }
 
 int bpf_handle_run(int prog_fd, void *args, uint32_t size)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = size);
 
-	return bpf_prog_test_run_opts(prog_fd, &opts) < 0 ? -errno : (int)opts.retval;
-}
+	int r = bpf_prog_test_run_opts(prog_fd, &opts);
 
-int bpf_handle_map(struct bpf_handle *handle, size_t size)
-{
-	void *map =
-		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, handle->fd[BPF_ANSWERS], 0);
-
-	if (map == MAP_FAILED)
-		return -errno;
-	handle->answers = map;
-	handle->answers_size = size;
-	return 0;
+	return r < 0 ? r : (int)opts.retval;
 }
 
 void bpf_handle_close(struct bpf_handle *handle)

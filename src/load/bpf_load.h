@@ -52,6 +52,7 @@ enum bpf_loader {
 	 * src/gen_loader.c, bpf_gen__init), and for kernels without light skeletons (before 5.19).
 	 */
 	LOADER_LIBBPF,
+	LOADER_EITHER, /* a light skeleton or, where that does not work, libbpf */
 };
 
 /* The programs and maps of an object that callers use. */
@@ -110,6 +111,7 @@ enum bpf_part {
 	BPF_PEAK_FORK,
 	BPF_PEAK_EXIT,
 	BPF_PARTS,
+	BPF_SIZED = BPF_PARTS, /* a map that loading alone deals with */
 };
 
 /* A loaded object. Zeroed memory is a closed one. */
@@ -117,33 +119,34 @@ struct bpf_handle {
 	int fd[BPF_PARTS]; /* 0: the object has no such part */
 	void *object;	   /* owns the descriptors */
 	void (*destroy)(void *object);
-	size_t answers_size; /* of what bpf_handle_map() has mapped */
-	void *answers;
+	void *answers; /* the struct in BPF_ANSWERS, mapped; NULL: there is no such map */
+	size_t answers_size;
 };
 
-/* The entries of maps. */
+/* The entries of maps; 0: as they are. */
 struct bpf_sizes {
-	uint32_t cpus;	      /* possible ones */
-	uint32_t cpu_numbers; /* one above the highest of their numbers, which may have gaps */
-	uint32_t memos;	      /* of all readers; at least 1 */
-	uint32_t grow;	      /* of on_cpu; 0 in an object without it */
-	uint32_t grow_ring;   /* bytes of its ring; 0: as it is */
-	uint32_t heap;	      /* of heap_blocks; likewise */
-	uint32_t pages;	      /* of OBJECT_FREED; 0: as it is */
+	uint32_t memos;	  /* of all readers */
+	uint32_t targets; /* of on_cpu, for each CPU; the place of a CPU is then its number */
+	uint32_t ring;	  /* bytes */
+	uint32_t heap;	  /* of heap_blocks */
+	uint32_t pages;	  /* of OBJECT_FREED */
 	/* Programs that are left out, because this kernel has no such event; NULL: none. */
 	const char *const *without;
 };
 
+/* One above the highest number of a possible CPU; numbers may have gaps. */
+uint32_t bpf_cpu_numbers(void);
+
 /*
- * Loads with maps of these sizes; `scramble` is the key for addresses in records, NULL: there is no
- * key. Returns 0 or a negative errno. libbpf may find out what is missing.
+ * Loads with maps of these sizes (NULL: as they are), finds the per-CPU offsets (bpf/percpu.bpf.h)
+ * and maps the answers. Addresses in records have a new key. Returns 0 or a negative errno; libbpf
+ * may find out what is missing (NULL: not wanted). bpf_handle_close() in either case.
  */
 int bpf_load(enum bpf_object_id id, enum bpf_loader loader, const struct bpf_sizes *sizes,
-	     const struct zmem_scramble *scramble, struct bpf_handle *ret,
-	     struct bpf_missing *missing);
-
-/* Likewise a light skeleton or, where that does not work, by libbpf, without a key. */
-int bpf_load_either(enum bpf_object_id id, struct bpf_handle *ret, struct bpf_missing *missing);
+	     struct bpf_handle *ret, struct bpf_missing *missing);
+/* The same with a note of `subject` why it failed. */
+int bpf_load_noted(const char *subject, enum bpf_object_id id, enum bpf_loader loader,
+		   const struct bpf_sizes *sizes, struct diag *diag, struct bpf_handle *ret);
 
 /*
  * Loads once more by libbpf with the verifier's log on, without these programs (NULL: all). Returns
@@ -160,11 +163,6 @@ int bpf_map_clear(int fd);
 int bpf_program_run(int prog_fd);
 /* Runs a SEC("syscall") program. Returns the program's result, or a negative errno. */
 int bpf_handle_run(int prog_fd, void *args, uint32_t size);
-/*
- * Maps the struct in BPF_ANSWERS, which has this size, until the handle is closed: `answers`.
- * Returns 0 or a negative errno.
- */
-int bpf_handle_map(struct bpf_handle *handle, size_t size);
 void bpf_handle_close(struct bpf_handle *handle);
 
 #endif

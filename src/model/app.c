@@ -78,18 +78,26 @@ static struct text_part telling_dir(struct text_part path)
 	return path;
 }
 
-/* "shop/app.jar": a file with a name that says little has its directory before it. */
-static void add_file(struct app *a, struct text_part path)
+/* "shop/app.jar": a name that says little has the directory before it, of what precedes it. */
+static void add_named(struct app *a, struct text_part before, struct text_part name)
 {
-	struct text_part name = part_base(path), dir = {};
+	struct text_part dir = {};
 
 	if (part_lists(part_of(bare_stems), ' ', stem_of(name)))
-		dir = telling_dir((struct text_part){path.s, (size_t)(name.s - path.s)});
+		dir = telling_dir(before);
 	if (dir.len) {
 		add(a, dir);
 		add_text(a, "/");
 	}
-	add_word(a, name);
+	add(a, name);
+}
+
+static void add_file(struct app *a, struct text_part path)
+{
+	struct text_part name = part_base(path);
+
+	a->bad |= !name.len || name.len > PART_MAX;
+	add_named(a, (struct text_part){path.s, (size_t)(name.s - path.s)}, name);
 }
 
 /* ---- options ---- */
@@ -407,30 +415,6 @@ static void add_postgres(struct app *a, struct text_part title)
 	add_word(a, session);
 }
 
-/* "nginx: worker process is shutting down", "nginx: master process /usr/sbin/nginx -g …" */
-static void add_nginx(struct app *a, struct text_part title)
-{
-	static const char *const kinds[] = {
-		"nginx: master process", "nginx: worker process", "nginx: cache manager process",
-		"nginx: cache loader process", "nginx: privileged agent process"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		if (part_begins(title, kinds[i]))
-			add_text(a, kinds[i]);
-	}
-}
-
-/* "php-fpm: pool www", "php-fpm: master process (/etc/php/…)"; a pool may have spaces. */
-static void add_php_fpm(struct app *a, struct text_part title)
-{
-	if (part_begins(title, "php-fpm: master process"))
-		add_text(a, "php-fpm: master process");
-	else if (part_cut_prefix(&title, "php-fpm: pool ")) {
-		add_text(a, "php-fpm: pool ");
-		add_word(a, trimmed_title(title));
-	}
-}
-
 /* Adds the "[app]" that a title ends with. It may have spaces. */
 static void add_brackets(struct app *a, struct text_part title)
 {
@@ -445,25 +429,6 @@ static void add_brackets(struct app *a, struct text_part title)
 	add_text(a, " [");
 	add_word(a, tag);
 	add_text(a, "]");
-}
-
-/* "gunicorn: master [shop.wsgi:app]" */
-static void add_gunicorn(struct app *a, struct text_part title)
-{
-	if (part_begins(title, "gunicorn: master"))
-		add_text(a, "gunicorn: master");
-	else if (part_begins(title, "gunicorn: worker"))
-		add_text(a, "gunicorn: worker");
-	else
-		return;
-	add_brackets(a, title);
-}
-
-/* "puma 6.0.0 (tcp://0.0.0.0:3000) [shop]", "puma: cluster worker 0: 1234 [shop]" */
-static void add_puma(struct app *a, struct text_part title)
-{
-	add_text(a, part_begins(title, "puma: cluster worker") ? "puma: cluster worker" : "puma");
-	add_brackets(a, title);
 }
 
 /* "sidekiq 7.0.1 shop [1 of 5 busy]"; the tag may have spaces. */
@@ -532,16 +497,48 @@ static void add_config(struct app *a, struct text_part title)
 	add_text(a, "]");
 }
 
-/* "unicorn master -c config.rb", "unicorn worker[0] -c config.rb" */
-static void add_unicorn(struct app *a, struct text_part title)
+/* The rest of a title; a pool may have spaces. */
+static void add_rest(struct app *a, struct text_part title)
 {
-	if (part_begins(title, "unicorn master"))
-		add_text(a, "unicorn master");
-	else if (part_begins(title, "unicorn worker["))
-		add_text(a, "unicorn worker");
-	else
+	add_word(a, trimmed_title(title));
+}
+
+/* How titles begin, and what is added of what follows. */
+static const struct {
+	const char *begin;
+	void (*add)(struct app *a, struct text_part rest); /* NULL: nothing */
+	const char *shown;				   /* NULL: the beginning */
+} beginnings[] = {
+	/* "nginx: worker process is shutting down", "nginx: master process /usr/sbin/nginx -g …" */
+	{"nginx: master process"},
+	{"nginx: worker process"},
+	{"nginx: cache manager process"},
+	{"nginx: cache loader process"},
+	{"nginx: privileged agent process"},
+	/* "php-fpm: pool www", "php-fpm: master process (/etc/php/…)" */
+	{"php-fpm: master process"},
+	{"php-fpm: pool ", add_rest},
+	/* "gunicorn: master [shop.wsgi:app]" */
+	{"gunicorn: master", add_brackets},
+	{"gunicorn: worker", add_brackets},
+	/* "puma 6.0.0 (tcp://0.0.0.0:3000) [shop]", "puma: cluster worker 0: 1234 [shop]" */
+	{"puma: cluster worker", add_brackets},
+	{"puma", add_brackets},
+	/* "unicorn master -c config.rb", "unicorn worker[0] -c config.rb" */
+	{"unicorn master", add_config},
+	{"unicorn worker[", add_config, "unicorn worker"},
+};
+
+static void add_beginning(struct app *a, struct text_part title)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(beginnings); i++) {
+		if (!part_begins(title, beginnings[i].begin))
+			continue;
+		add_text(a, beginnings[i].shown ? beginnings[i].shown : beginnings[i].begin);
+		if (beginnings[i].add)
+			beginnings[i].add(a, part_behind(title, strlen(beginnings[i].begin)));
 		return;
-	add_config(a, title);
+	}
 }
 
 struct title {
@@ -551,11 +548,16 @@ struct title {
 };
 
 static const struct title titles[] = {
-	{"postgres", add_postgres, true},  {"postmaster", add_postgres, true},
-	{"nginx", add_nginx, true},	   {"php-fpm", add_php_fpm, true},
-	{"gunicorn", add_gunicorn, false}, {"puma", add_puma, false},
-	{"sidekiq", add_sidekiq, false},   {"celery", add_celery, false},
-	{"celeryd", add_celery, false},	   {"unicorn", add_unicorn, false},
+	{"postgres", add_postgres, true},
+	{"postmaster", add_postgres, true},
+	{"nginx", add_beginning, true},
+	{"php-fpm", add_beginning, true},
+	{"gunicorn", add_beginning, false},
+	{"puma", add_beginning, false},
+	{"sidekiq", add_sidekiq, false},
+	{"celery", add_celery, false},
+	{"celeryd", add_celery, false},
+	{"unicorn", add_beginning, false},
 	{"PM2", add_pm2, false},
 };
 
@@ -736,15 +738,9 @@ static void add_artisan_command(struct app *a, struct text_part words)
 static void add_script(struct app *a, struct text_part exe, struct text_part name,
 		       struct text_part cmdline)
 {
-	struct text_part words = part_behind(cmdline, (size_t)(name.s - cmdline.s)), dir = {};
+	struct text_part words = part_behind(cmdline, (size_t)(name.s - cmdline.s));
 
-	if (part_lists(part_of(bare_stems), ' ', stem_of(name)))
-		dir = telling_dir(before_in_word(name, cmdline.s));
-	if (dir.len) {
-		add(a, dir);
-		add_text(a, "/");
-	}
-	add(a, name);
+	add_named(a, before_in_word(name, cmdline.s), name);
 	part_split(&words, '\0');
 	if (part_is(name, "artisan") && part_begins(exe, "php"))
 		add_artisan_command(a, words);

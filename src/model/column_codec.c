@@ -334,11 +334,21 @@ static void end_ints(struct column_codec *c, const struct int_reader *r)
 		codec_bad(c);
 }
 
+/* The row of the reference that a row continues, or CODEC_NO_ROW. */
+static uint32_t match_of(const struct codec_rows *rows, size_t i)
+{
+	if (rows->match)
+		return rows->match[i];
+	return i < rows->reference_count ? (uint32_t)i : CODEC_NO_ROW;
+}
+
 static uint64_t predict(const uint64_t *value, const uint64_t *reference,
 			const struct codec_rows *rows, size_t i)
 {
-	if (rows->match[i] != CODEC_NO_ROW)
-		return reference[rows->match[i]];
+	uint32_t match = match_of(rows, i);
+
+	if (match != CODEC_NO_ROW)
+		return reference[match];
 	return rows->chained && i ? value[i - 1] : 0;
 }
 
@@ -374,7 +384,7 @@ struct text_column {
 
 static const char *predict_text(struct text_column *t, size_t i)
 {
-	uint32_t row = t->rows->match[i];
+	uint32_t row = match_of(t->rows, i);
 
 	if (row != CODEC_NO_ROW) {
 		t->next_row = (uint64_t)row + 1;
@@ -478,7 +488,7 @@ static void read_texts(struct column_codec *c, unsigned id, struct text_column *
 	for (size_t i = 0; !c->error && i < t->rows->count; i++) {
 		int64_t code = (int64_t)next_int(&r);
 		const char *predicted = predict_text(t, i);
-		bool own = t->rows->match[i] == CODEC_NO_ROW && !t->predicted;
+		bool own = match_of(t->rows, i) == CODEC_NO_ROW && !t->predicted;
 		uint64_t row;
 
 		if (code == 0 && own) {

@@ -86,8 +86,9 @@ struct column_codec {
 /* The rows of a table, and the rows of the reference that they continue. */
 struct codec_rows {
 	size_t count, reference_count;
-	const uint32_t *match; /* for each row: the row of the reference, or CODEC_NO_ROW */
-	bool chained;	       /* a row without a match is predicted by the row before */
+	/* For each row: the row of the reference, or CODEC_NO_ROW. NULL: that with its number. */
+	const uint32_t *match;
+	bool chained; /* a row without a match is predicted by the row before */
 };
 
 /* `rows`: the maximum number of rows of a table. */

@@ -19,89 +19,14 @@ enum event_kind {
 	EVENT_SIGNAL = 3,   /* a process sent a signal that ends another one */
 };
 
-/* Numbers are part of the format. */
 enum event_member {
-	EVENT_KIND = 1,
-	EVENT_PID = 2, /* of the victim; absent: not known */
-	EVENT_UID = 3,
-	EVENT_OOM_SCORE_ADJ = 4,
-	/* Bytes, exact. */
-	EVENT_RSS_ANON = 5,
-	EVENT_RSS_FILE = 6,
-	EVENT_RSS_SHMEM = 7,
-	EVENT_SWAP = 8,
-	EVENT_PGTABLES = 9,
-	/* Bytes, without the parts per CPU. */
-	EVENT_RSS_ANON_COUNT = 10,
-	EVENT_RSS_FILE_COUNT = 11,
-	EVENT_RSS_SHMEM_COUNT = 12,
-	EVENT_SWAP_COUNT = 13,
-	EVENT_LIMIT = 14,   /* of the victim's cgroup, bytes */
-	EVENT_LISTED = 15,  /* processes that were read in the kernel */
-	EVENT_LOST = 16,    /* without room in the ring */
-	EVENT_MISSED = 17,  /* kills before, which were only counted */
-	EVENT_TOOK_NS = 18, /* in the kernel */
-	EVENT_TABLE = 19,   /* 1: the next frame is the machine at that moment, without PSS */
-	EVENT_LATE = 20,    /* 1: not all processes were read in time */
-	EVENT_ORDER = 21,   /* of the allocation that failed */
-	EVENT_SOURCE = 22,  /* enum event_source: of the constraint */
-	/* Of memory that was short: */
-	EVENT_CAUSES = 23,     /* enum pressure_cause */
-	EVENT_AVAILABLE = 24,  /* MemAvailable, bytes: at the beginning; of the end the least */
-	EVENT_SWAP_FREE = 25,  /* likewise */
-	EVENT_BEGAN = 26,      /* of the end: the time of the beginning, ms */
-	EVENT_STALLED_US = 27, /* of the end: while some task waited for memory, since then */
-	EVENT_REFAULTED = 28,  /* of the end: bytes that were read again, since then */
-	EVENT_KILLS = 29,      /* of the end: OOM kills since then */
-	EVENT_ENDED = 30,      /* of the end: the time of the last sign, ms */
-	EVENT_LOG_READ = 31,   /* enum event_log */
-	/* From here on texts. */
+#define ZMEM_EVENT(id, number, ...) EVENT_##id = number,
+#include "model/event.def"
+#undef ZMEM_EVENT
+	/* Those from here up to the end are texts, those from EVENT_MORE on numbers again. */
 	EVENT_TEXTS = 32,
-	EVENT_COMM = 32,
-	EVENT_NAME = 33,
-	EVENT_USER = 34,
-	EVENT_CGROUP = 35,
-	EVENT_UNIT = 36,
-	EVENT_CONTAINER = 37,
-	EVENT_CONSTRAINT = 38, /* "none" (the machine), "memcg", "cpuset", "memory_policy" */
-	/* The cgroup that reached its limit; where tasks waited, the one that reached its limits
-	   most. */
-	EVENT_LIMIT_CGROUP = 39,
-	EVENT_GFP = 40, /* the kind of the allocation that failed: "GFP_KERNEL" */
-	EVENT_CONTAINER_ID = 41,
-	EVENT_POD = 42,
-	EVENT_NAMESPACE = 43,	  /* of the pod */
-	EVENT_CGROUP_REASON = 44, /* why the victim's cgroup is not known */
-	/* Of a signal; its receiver is the victim: */
-	EVENT_SENDER_COMM = 45,
-	EVENT_SENDER_NAME = 46,
-	EVENT_SENDER_UNIT = 47,
-	EVENT_SENDER_CONTAINER = 48,
-	EVENT_ID = 49,		/* "20261124T031209Z-1" */
-	EVENT_LIMIT_OWNER = 50, /* "pod NAME", "container NAME", "unit NAME" of that cgroup */
 	EVENT_TEXTS_END = 51,
-	/* From here on numbers again. */
 	EVENT_MORE = 64,
-	EVENT_SIGNAL_NUMBER = 64, /* 9 or 15 */
-	EVENT_SENDER_PID = 65,	  /* absent: not known */
-	EVENT_SENDER_UID = 66,
-	EVENT_SIGNALS_MISSED = 67, /* signals before, which were only counted */
-	EVENT_CALL = 72,     /* kills of one call of oom_kill_process() have the same number */
-	EVENT_AT_LEVEL = 73, /* of its levels, the one that reached its limit */
-	EVENT_V2 = 74,	     /* 1: cgroup v2: its second limit is of swap alone */
-	EVENT_FILLED = 75,   /* processes in its frame with the values of the snapshot before */
-	/* What was charged to that cgroup right after the kill, bytes (memory.stat). */
-	EVENT_PART_ANON = 76,
-	EVENT_PART_FILE = 77, /* page cache without shared memory and tmpfs */
-	EVENT_PART_SHMEM = 78,
-	EVENT_PART_KERNEL = 79,
-	EVENT_PART_SLAB = 80,
-	EVENT_PART_PAGETABLES = 81,
-	EVENT_PART_SOCK = 82,
-	EVENT_PART_SWAP = 83,
-	EVENT_PARTS_MS = 84, /* when they were read */
-	/* Of memory that was short: */
-	EVENT_PLENTY = 85, /* 1: tasks waited while the machine had memory, as in a full cgroup */
 	EVENT_MEMBERS = 86,
 	EVENT_LEVELS = 128, /* struct event_level, from the victim's memory cgroup up */
 };
@@ -113,7 +38,7 @@ enum event_source {
 	EVENT_FROM_KERNEL = 2, /* the call that killed */
 };
 
-/* A memory cgroup at the moment of a kill, bytes. */
+/* A memory cgroup at the moment of a kill, bytes; in recordings as it is here. */
 #define EVENT_UNLIMITED UINT64_MAX
 struct event_level {
 	uint64_t usage, limit;

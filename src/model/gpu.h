@@ -16,9 +16,9 @@
 #define GPU_NAME 24
 
 enum gpu_kind {
-	GPU_CLIENT, /* an open file of a DRM device */
-	GPU_DMABUF, /* an open buffer of dma-buf */
-	GPU_NVML,   /* all that a process uses of a device of NVIDIA */
+	GPU_CLIENT = 0, /* an open file of a DRM device */
+	GPU_DMABUF = 1, /* an open buffer of dma-buf */
+	GPU_NVML = 2,	/* all that a process uses of a device of NVIDIA */
 	GPU_KINDS,
 } __attribute__((packed));
 

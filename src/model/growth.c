@@ -6,12 +6,19 @@
 
 #include "base/array.h"
 
-const char *growth_mode_name(enum growth_mode mode)
+void growth_stack_add(struct growth_stack *to, const struct growth_stack *s)
 {
-	static const char *const names[GROWTH_MODES] = {
-		[GROWTH_DWARF] = "dwarf", [GROWTH_FP] = "fp"};
-
-	return names[mode];
+	for (int i = 0; i < GROWTH_COUNTERS; i++)
+		to->net[i] += s->net[i];
+	to->recent += s->recent;
+	to->gross += s->gross;
+	to->resident += s->resident;
+	to->unaddressed += s->unaddressed;
+	to->changes += s->changes;
+	to->variance += s->variance;
+	to->copied += s->copied;
+	to->allocated += s->allocated;
+	sample_sum_add(&to->held, &s->held);
 }
 
 int64_t growth_sum(const int64_t bytes[GROWTH_COUNTERS])
@@ -25,14 +32,9 @@ int64_t growth_sum(const int64_t bytes[GROWTH_COUNTERS])
 
 uint64_t growth_error(double variance)
 {
-	double root = variance > 1 ? variance : 1;
-
-	if (!(variance > 0) || variance > 1e36)
-		return variance > 0 ? INT64_MAX : 0;
-	/* Newton's method, from above. */
-	while (root * root > variance * (1 + 1e-12) && root - variance / root > 1e-6 * root)
-		root = (root + variance / root) / 2;
-	return (uint64_t)(1.96 * (root + variance / root) / 2 + 0.5);
+	if (variance > 1e36)
+		return INT64_MAX;
+	return variance > 0 ? (uint64_t)(1.96 * sqrt(variance) + 0.5) : 0;
 }
 
 uint64_t growth_held(const struct growth_stack *s)

@@ -58,6 +58,7 @@ struct growth_stack {
 	uint64_t copied;	/* bytes of pages that were shared, and copied when written */
 	uint64_t allocated;	/* bytes of blocks of the allocator; with growth_heap.known */
 	struct sample_sum held; /* of these, what is not freed */
+	uint64_t hash;		/* of its frames; private to stack_table.h */
 };
 
 /* What would allocate unseen: a probe of its return would harm the program. */
@@ -116,11 +117,7 @@ struct growth_point {
 enum growth_mode {
 	GROWTH_DWARF, /* unwound from copies, by the tables of the programs */
 	GROWTH_FP,    /* by frame pointers */
-	GROWTH_MODES,
 };
-
-/* "dwarf", "fp": the words in JSON. */
-const char *growth_mode_name(enum growth_mode mode);
 
 struct growth {
 	const struct snapshot *snapshot; /* the machine, and the time of the end */
@@ -155,6 +152,8 @@ struct growth {
 	int64_t sampled_bytes; /* what other changes made, for which stacks stand */
 };
 
+/* Adds the numbers of a stack. */
+void growth_stack_add(struct growth_stack *to, const struct growth_stack *s);
 /* The sum over all counters. */
 int64_t growth_sum(const int64_t bytes[GROWTH_COUNTERS]);
 /*

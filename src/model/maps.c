@@ -321,3 +321,11 @@ size_t maps_report_count(const struct maps_report *r, enum pss_status status)
 		count += r->process[i].status == status;
 	return count;
 }
+
+const char *const maps_unread[PSS_STATUS_COUNT] = {
+	[PSS_GONE] = "it has ended",
+	[PSS_DENIED] = "it may not be read (run as root, or with CAP_SYS_PTRACE)",
+	[PSS_TIMEOUT] = "it is stuck, so its mappings cannot be read",
+	[PSS_KERNEL_THREAD] = "a kernel thread has no mappings",
+	[PSS_UNSUPPORTED] = "its smaps cannot be read or understood here",
+};

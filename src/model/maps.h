@@ -150,5 +150,7 @@ struct maps_report {
 
 /* The number of processes with that status. */
 size_t maps_report_count(const struct maps_report *r, enum pss_status status);
+/* Why the mappings of a process were not read. NULL: another reading would have them. */
+extern const char *const maps_unread[PSS_STATUS_COUNT];
 
 #endif

@@ -553,35 +553,34 @@ static void name_types(const struct ram_types *t, struct scaled *v)
 	move_type(v, t->hugetlb, ZMEM_FRAME_HUGETLB);
 }
 
-static void set_user_classes(struct split *s, const struct scaled *v)
-{
-	const uint64_t *k = v->kind, *e = v->error;
-
-	set(s, RAM_ANON, k[ZMEM_FRAME_ANON] + k[ZMEM_FRAME_ANON_CACHED],
-	    e[ZMEM_FRAME_ANON] + e[ZMEM_FRAME_ANON_CACHED]);
-	add_part(s, RAM_ANON, "also in the swap cache", k[ZMEM_FRAME_ANON_CACHED]);
-	set(s, RAM_ANON_UNMAPPED,
-	    k[ZMEM_FRAME_ANON_UNMAPPED] + k[ZMEM_FRAME_ANON_REST] + k[ZMEM_FRAME_SWAP_CACHE] +
-		    k[ZMEM_FRAME_TRUNCATED],
-	    e[ZMEM_FRAME_ANON_UNMAPPED] + e[ZMEM_FRAME_ANON_REST] + e[ZMEM_FRAME_SWAP_CACHE] +
-		    e[ZMEM_FRAME_TRUNCATED]);
-	add_part(s, RAM_ANON_UNMAPPED, "swap cache", k[ZMEM_FRAME_SWAP_CACHE]);
-	add_part(s, RAM_ANON_UNMAPPED, "rest of huge pages", k[ZMEM_FRAME_ANON_REST]);
-	add_part(s, RAM_ANON_UNMAPPED, "in I/O or being freed", k[ZMEM_FRAME_ANON_UNMAPPED]);
-	add_part(s, RAM_ANON_UNMAPPED, "removed from its file", k[ZMEM_FRAME_TRUNCATED]);
-	set(s, RAM_PAGE_CACHE, k[ZMEM_FRAME_FILE] + k[ZMEM_FRAME_FILE_UNMAPPED],
-	    e[ZMEM_FRAME_FILE] + e[ZMEM_FRAME_FILE_UNMAPPED]);
-	add_part(s, RAM_PAGE_CACHE, RAM_IN_TABLES, k[ZMEM_FRAME_FILE]);
-	add_part(s, RAM_PAGE_CACHE, RAM_IN_NO_TABLE, k[ZMEM_FRAME_FILE_UNMAPPED]);
-	set(s, RAM_SHMEM, k[ZMEM_FRAME_SHMEM] + k[ZMEM_FRAME_SHMEM_UNMAPPED],
-	    e[ZMEM_FRAME_SHMEM] + e[ZMEM_FRAME_SHMEM_UNMAPPED]);
-	add_part(s, RAM_SHMEM, RAM_IN_TABLES, k[ZMEM_FRAME_SHMEM]);
-	add_part(s, RAM_SHMEM, RAM_IN_NO_TABLE, k[ZMEM_FRAME_SHMEM_UNMAPPED]);
-	set(s, RAM_HUGETLB, k[ZMEM_FRAME_HUGETLB] + k[ZMEM_FRAME_HUGETLB_FREE],
-	    e[ZMEM_FRAME_HUGETLB] + e[ZMEM_FRAME_HUGETLB_FREE]);
-	add_part(s, RAM_HUGETLB, "in use", k[ZMEM_FRAME_HUGETLB]);
-	add_part(s, RAM_HUGETLB, "free", k[ZMEM_FRAME_HUGETLB_FREE]);
-}
+/* Frames with a mark: the class that they are in, and what part of it they are; NULL: none. */
+static const struct {
+	enum ram_class class;
+	enum zmem_frame frame;
+	const char *part;
+} marks[] = {
+	{RAM_ANON, ZMEM_FRAME_ANON},
+	{RAM_ANON, ZMEM_FRAME_ANON_CACHED, "also in the swap cache"},
+	{RAM_ANON_UNMAPPED, ZMEM_FRAME_SWAP_CACHE, "swap cache"},
+	{RAM_ANON_UNMAPPED, ZMEM_FRAME_ANON_REST, "rest of huge pages"},
+	{RAM_ANON_UNMAPPED, ZMEM_FRAME_ANON_UNMAPPED, "in I/O or being freed"},
+	{RAM_ANON_UNMAPPED, ZMEM_FRAME_TRUNCATED, "removed from its file"},
+	{RAM_PAGE_CACHE, ZMEM_FRAME_FILE, RAM_IN_TABLES},
+	{RAM_PAGE_CACHE, ZMEM_FRAME_FILE_UNMAPPED, RAM_IN_NO_TABLE},
+	{RAM_SHMEM, ZMEM_FRAME_SHMEM, RAM_IN_TABLES},
+	{RAM_SHMEM, ZMEM_FRAME_SHMEM_UNMAPPED, RAM_IN_NO_TABLE},
+	{RAM_HUGETLB, ZMEM_FRAME_HUGETLB, "in use"},
+	{RAM_HUGETLB, ZMEM_FRAME_HUGETLB_FREE, "free"},
+	{RAM_SLAB, ZMEM_FRAME_SLAB},
+	{RAM_LARGE_KMALLOC, ZMEM_FRAME_LARGE_KMALLOC},
+	{RAM_PAGE_TABLES, ZMEM_FRAME_TABLE},
+	{RAM_PERCPU, ZMEM_FRAME_PERCPU},
+	{RAM_NET_RINGS, ZMEM_FRAME_RING},
+	{RAM_BALLOON, ZMEM_FRAME_OFFLINE},
+	{RAM_DRIVER_MAPPED, ZMEM_FRAME_MAPPED},
+	{RAM_RESERVED, ZMEM_FRAME_RESERVED},
+	{RAM_RESERVED, ZMEM_FRAME_POISONED, "bad RAM"},
+};
 
 static void set_free(struct split *s, const struct scaled *v)
 {
@@ -595,25 +594,24 @@ static void set_free(struct split *s, const struct scaled *v)
 	add_part(s, RAM_FREE, "not yet accepted", k[ZMEM_FRAME_UNACCEPTED]);
 }
 
-/* Frames of the kernel that have a mark; the others are s->unmarked. */
-static void set_kernel_classes(struct split *s, const struct census *c, const struct scaled *v)
+/* Frames with a mark; the others are s->unmarked. */
+static void set_marked(struct split *s, const struct census *c, const struct scaled *v)
 {
 	const uint64_t *k = v->kind, *e = v->error;
 
-	set(s, RAM_SLAB, k[ZMEM_FRAME_SLAB], e[ZMEM_FRAME_SLAB]);
-	set(s, RAM_LARGE_KMALLOC, k[ZMEM_FRAME_LARGE_KMALLOC], e[ZMEM_FRAME_LARGE_KMALLOC]);
-	set(s, RAM_PAGE_TABLES, k[ZMEM_FRAME_TABLE], e[ZMEM_FRAME_TABLE]);
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
+		const struct ram_figure *f = &s->ram->figure[marks[i].class];
+		enum zmem_frame frame = marks[i].frame;
+
+		if (frame == ZMEM_FRAME_PERCPU && !c->percpu_marked)
+			continue;
+		set(s, marks[i].class, f->bytes + k[frame], f->error + e[frame]);
+		if (marks[i].part)
+			add_part(s, marks[i].class, marks[i].part, k[frame]);
+	}
 	set(s, RAM_ZRAM_ZSWAP,
 	    k[ZMEM_FRAME_ZSMALLOC] + (c->zsmalloc_marked ? 0 : k[ZMEM_FRAME_MOVABLE]),
 	    e[ZMEM_FRAME_ZSMALLOC] + e[ZMEM_FRAME_MOVABLE]);
-	if (c->percpu_marked)
-		set(s, RAM_PERCPU, k[ZMEM_FRAME_PERCPU], e[ZMEM_FRAME_PERCPU]);
-	set(s, RAM_NET_RINGS, k[ZMEM_FRAME_RING], e[ZMEM_FRAME_RING]);
-	set(s, RAM_BALLOON, k[ZMEM_FRAME_OFFLINE], e[ZMEM_FRAME_OFFLINE]);
-	set(s, RAM_DRIVER_MAPPED, k[ZMEM_FRAME_MAPPED], e[ZMEM_FRAME_MAPPED]);
-	set(s, RAM_RESERVED, k[ZMEM_FRAME_RESERVED] + k[ZMEM_FRAME_POISONED],
-	    e[ZMEM_FRAME_POISONED]);
-	add_part(s, RAM_RESERVED, "bad RAM", k[ZMEM_FRAME_POISONED]);
 	set(s, RAM_CGROUP_KERNEL, v->charged, v->charged_error);
 	s->unmarked = k[ZMEM_FRAME_KERNEL] + k[ZMEM_FRAME_TYPED] +
 		      (c->zsmalloc_marked ? k[ZMEM_FRAME_MOVABLE] : 0);
@@ -716,8 +714,7 @@ bool ram_from_census(const struct census *c, const struct ram_sources *from, str
 		name_types(&ret->types, &v);
 	}
 	set_free(&s, &v);
-	set_user_classes(&s, &v);
-	set_kernel_classes(&s, c, &v);
+	set_marked(&s, c, &v);
 	take_counters(&s, c);
 	name_pools(&s);
 	name_blocks(&s, &v);
@@ -764,8 +761,7 @@ void ram_from_node(const struct census *c, const struct census_node *node,
 	v.kind[ZMEM_FRAME_RESERVED] -=
 		holes < v.kind[ZMEM_FRAME_RESERVED] ? holes : v.kind[ZMEM_FRAME_RESERVED];
 	set_free(&s, &v);
-	set_user_classes(&s, &v);
-	set_kernel_classes(&s, c, &v);
+	set_marked(&s, c, &v);
 	set(&s, RAM_UNNAMED, s.unmarked, 0);
 	*ret = (struct ram_node){.node = node->node, .frames = present};
 	for (int i = 0; i < RAM_CLASSES; i++)

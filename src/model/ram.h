@@ -98,10 +98,10 @@ struct ram_figure {
 };
 
 enum ram_method {
-	RAM_NONE, /* not asked for */
-	RAM_COUNTERS,
-	RAM_EXACT,
-	RAM_SAMPLE,
+	RAM_NONE = 0, /* not asked for */
+	RAM_COUNTERS = 1,
+	RAM_EXACT = 2,
+	RAM_SAMPLE = 3,
 };
 
 /* "exact" */

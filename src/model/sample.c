@@ -36,40 +36,22 @@ void sample_sum_add(struct sample_sum *to, const struct sample_sum *s)
 
 /* ---- the gamma distribution ---- */
 
-#define TERMS	    1000
+#define TERMS	    4000
 #define SHAPE_LARGE 400 /* then the approximation is good to 1e-4 */
 #define TAIL	    0.025
 #define TAIL_NORMAL 1.959963984540054
 
-/* Its part below x, for a scale of 1: the series, and behind the middle the continued fraction. */
+/* Its part below x, for a scale of 1. */
 static double part_below(double shape, double x)
 {
 	int sign;
-	double first = exp(shape * log(x) - x - lgamma_r(shape, &sign)), term, sum, d, c, b;
+	double term = 1 / shape, sum = term;
 
-	if (x < shape + 1) {
-		term = sum = 1 / shape;
-		for (int i = 1; i < TERMS && term > sum * 1e-12; i++) {
-			term *= x / (shape + i);
-			sum += term;
-		}
-		return first * sum;
+	for (int i = 1; i < TERMS && term > sum * 1e-12; i++) {
+		term *= x / (shape + i);
+		sum += term;
 	}
-	/* Lentz's method. */
-	b = x + 1 - shape;
-	c = 1e300;
-	d = sum = 1 / b;
-	for (int i = 1; i < TERMS; i++) {
-		double a = i * (shape - i);
-
-		b += 2;
-		d = 1 / (a * d + b);
-		c = b + a / c;
-		sum *= c * d;
-		if (fabs(c * d - 1) < 1e-12)
-			break;
-	}
-	return 1 - first * sum;
+	return exp(shape * log(x) - x - lgamma_r(shape, &sign)) * sum;
 }
 
 /* Wilson and Hilferty: the cube root is nearly normal. `normal`: that quantile. */

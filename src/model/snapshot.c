@@ -24,33 +24,9 @@ _Static_assert(sizeof(struct process) <= 552, "what few processes have belongs e
 #define ABOVE_NONE 0
 
 const struct counter_info counter_table[COUNTER_COUNT] = {
-#define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_)                          \
-	[COUNTER_##id_] = {.key = #key_,                                                           \
-			   .json_key = #key_ "_bytes",                                             \
-			   .header = header_,                                                      \
-			   .origin = ORIGIN_##origin_,                                             \
-			   .bound = bound_,                                                        \
-			   .policy = POLICY_##policy_,                                             \
-			   .help = help_},
-#define ZMEM_COUNT(id_, key_, header_, origin_, bound_, policy_, help_)                            \
-	[COUNTER_##id_] = {.key = #key_,                                                           \
-			   .json_key = #key_,                                                      \
-			   .header = header_,                                                      \
-			   .is_count = true,                                                       \
-			   .origin = ORIGIN_##origin_,                                             \
-			   .bound = bound_,                                                        \
-			   .policy = POLICY_##policy_,                                             \
-			   .help = help_},
-#define ZMEM_PERCENT(id_, key_, header_, origin_, bound_, policy_, help_)                          \
-	[COUNTER_##id_] = {.key = #key_,                                                           \
-			   .json_key = #key_,                                                      \
-			   .header = header_,                                                      \
-			   .is_count = true,                                                       \
-			   .is_percent = true,                                                     \
-			   .origin = ORIGIN_##origin_,                                             \
-			   .bound = bound_,                                                        \
-			   .policy = POLICY_##policy_,                                             \
-			   .help = help_},
+#define ZMEM_COUNTER(id_, key_, header_, unit_, origin_, bound_, policy_, number_, needs_, help_)  \
+	[COUNTER_##id_] = {#key_,  header_,	     UNIT_##unit_, ORIGIN_##origin_,               \
+			   bound_, POLICY_##policy_, number_},
 #include "model/counters.def"
 #undef ZMEM_COUNTER
 };

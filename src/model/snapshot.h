@@ -21,7 +21,7 @@
 /* ---- counters: counters.def as an enum and a table ---- */
 
 enum counter {
-#define ZMEM_COUNTER(id, key, header, origin, bound, policy, help) COUNTER_##id,
+#define ZMEM_COUNTER(id, ...) COUNTER_##id,
 #include "model/counters.def"
 #undef ZMEM_COUNTER
 	COUNTER_COUNT,
@@ -40,7 +40,13 @@ typedef uint64_t counter_mask;
 
 _Static_assert(COUNTER_COUNT <= COUNTER_NODES, "counter_mask is too small");
 
-/* The origin of a counter, as in counters.def. */
+/* As in counters.def. */
+enum counter_unit {
+	UNIT_BYTES,
+	UNIT_AMOUNT,
+	UNIT_PERCENT,
+};
+
 enum counter_origin {
 	ORIGIN_KERNEL,
 	ORIGIN_ROLLUP,
@@ -48,7 +54,6 @@ enum counter_origin {
 	ORIGIN_MEMCG,
 };
 
-/* What compare compares a counter with. */
 enum compare_policy {
 	POLICY_NONE,
 	POLICY_STATUS,
@@ -57,16 +62,16 @@ enum compare_policy {
 	POLICY_SHARE,
 };
 
+#define NOT_STORED 0xff
+
 struct counter_info {
-	const char *key;      /* "rss_anon" */
-	const char *json_key; /* "rss_anon_bytes" */
+	const char *key; /* "rss_anon" */
 	const char *header;
-	bool is_count;	 /* not bytes */
-	bool is_percent; /* hundredths of a percent */
+	enum counter_unit unit;
 	enum counter_origin origin;
 	counter_mask bound; /* counters that add up to its upper bound; 0: none */
 	enum compare_policy policy;
-	const char *help;
+	uint8_t number; /* in recordings; NOT_STORED */
 };
 
 extern const struct counter_info counter_table[COUNTER_COUNT];
@@ -96,44 +101,44 @@ void node_shares_add(struct node_shares *to, const struct node_shares *more);
 #define ONE_BYTE __attribute__((packed))
 
 enum process_kind {
-	PROCESS_USER,
-	PROCESS_KTHREAD, /* a kernel thread: no memory of its own */
-	PROCESS_ZOMBIE,	 /* exited: its memory is gone */
-	PROCESS_SUM,	 /* a group, or a process with all its descendants */
+	PROCESS_USER = 0,
+	PROCESS_KTHREAD = 1, /* a kernel thread: no memory of its own */
+	PROCESS_ZOMBIE = 2,  /* exited: its memory is gone */
+	PROCESS_SUM,	     /* a group, or a process with all its descendants */
 } ONE_BYTE;
 
 /* The executable of a process. */
 enum exe_state {
-	EXE_UNKNOWN,
-	EXE_PRESENT,
-	EXE_DELETED, /* it was unlinked or replaced since the process started */
+	EXE_UNKNOWN = 0,
+	EXE_PRESENT = 1,
+	EXE_DELETED = 2, /* it was unlinked or replaced since the process started */
 } ONE_BYTE;
 
 enum origin {
-	FROM_NOWHERE,
-	FROM_BPF,
-	FROM_PROC,
-	FROM_EARLIER, /* of a process that was not read at an OOM kill: the snapshot before it */
+	FROM_NOWHERE = 0,
+	FROM_BPF = 1,
+	FROM_PROC = 2,
+	FROM_EARLIER = 3, /* the snapshot before, of what was not read at an OOM kill */
 } ONE_BYTE;
 
 enum pss_source {
-	PSS_FROM_NOTHING,
-	PSS_FROM_KERNEL,
-	PSS_FROM_ROLLUP,
-	PSS_FROM_BOTH, /* only for a sum */
+	PSS_FROM_NOTHING = 0,
+	PSS_FROM_KERNEL = 1,
+	PSS_FROM_ROLLUP = 2,
+	PSS_FROM_BOTH = 3, /* only for a sum */
 } ONE_BYTE;
 
 /* The status of the PSS of a process. */
 enum pss_status {
-	PSS_SKIPPED, /* not requested, or it cannot reach the first N rows */
-	PSS_OK,
-	PSS_GONE,    /* the process ended before it was read */
-	PSS_DENIED,  /* the kernel denies access */
-	PSS_TIMEOUT, /* the process is stuck and could not be read in time */
-	PSS_RACED,   /* exec or exit during each of several reads */
-	PSS_KERNEL_THREAD,
-	PSS_UNSUPPORTED, /* this kernel or this /proc does not provide it */
-	PSS_REFERENCED,	 /* of FREED alone: something that is not visible holds a file */
+	PSS_SKIPPED = 0, /* not requested, or it cannot reach the first N rows */
+	PSS_OK = 1,
+	PSS_GONE = 2,	 /* the process ended before it was read */
+	PSS_DENIED = 3,	 /* the kernel denies access */
+	PSS_TIMEOUT = 4, /* the process is stuck and could not be read in time */
+	PSS_RACED = 5,	 /* exec or exit during each of several reads */
+	PSS_KERNEL_THREAD = 6,
+	PSS_UNSUPPORTED = 7, /* this kernel or this /proc does not provide it */
+	PSS_REFERENCED = 8,  /* of FREED alone: something that is not visible holds a file */
 	PSS_STATUS_COUNT,
 } ONE_BYTE;
 
@@ -164,14 +169,14 @@ const char *pss_source_name(enum pss_source source);
 
 /* Whether the name of a container was found. */
 enum container_status {
-	CONTAINER_NONE,	  /* no container, or one that its cgroup names */
-	CONTAINER_UNREAD, /* not looked for yet */
-	CONTAINER_NAMED,
-	CONTAINER_UNNAMED, /* no file of an engine or of the kubelet has its id */
-	CONTAINER_DENIED,  /* a file that may have its name could not be read */
-	CONTAINER_INVALID, /* a file with its name is damaged, or two files differ */
-	CONTAINER_LARGE,   /* a file that may have its name is too large */
-	CONTAINER_TIMEOUT, /* a file that may have its name did not answer in time */
+	CONTAINER_NONE = 0,   /* no container, or one that its cgroup names */
+	CONTAINER_UNREAD = 1, /* not looked for yet */
+	CONTAINER_NAMED = 2,
+	CONTAINER_UNNAMED = 3, /* no file of an engine or of the kubelet has its id */
+	CONTAINER_DENIED = 4,  /* a file that may have its name could not be read */
+	CONTAINER_INVALID = 5, /* a file with its name is damaged, or two files differ */
+	CONTAINER_LARGE = 6,   /* a file that may have its name is too large */
+	CONTAINER_TIMEOUT = 7, /* a file that may have its name did not answer in time */
 	CONTAINER_STATUS_COUNT,
 } ONE_BYTE;
 

@@ -25,7 +25,6 @@ struct codec {
 	/* One column: values of the rows and of the rows of the reference. */
 	uint64_t *value, *reference_value;
 	const char **text, **reference_text, **predicted;
-	uint32_t *no_match, *identity;
 	size_t room;
 };
 
@@ -61,13 +60,6 @@ static void codec_reserve(struct codec *k, size_t count)
 	k->text = codec_alloc(c, count, sizeof(*k->text));
 	k->reference_text = codec_alloc(c, count, sizeof(*k->reference_text));
 	k->predicted = codec_alloc(c, count, sizeof(*k->predicted));
-	k->no_match = codec_alloc(c, count, sizeof(*k->no_match));
-	k->identity = codec_alloc(c, count, sizeof(*k->identity));
-	if (c->error)
-		return;
-	memset(k->no_match, 0xff, count * sizeof(*k->no_match));
-	for (size_t i = 0; i < count; i++)
-		k->identity[i] = (uint32_t)i;
 	k->room = count;
 }
 
@@ -176,6 +168,7 @@ static void code_text(struct codec *k, const struct table *t, const struct membe
 static void code_members(struct codec *k, const struct table *t, const struct member *member,
 			 size_t count)
 {
+	codec_reserve(k, larger(t->rows.count, t->rows.reference_count));
 	for (size_t i = 0; !k->columns.error && i < count; i++) {
 		if (member[i].kind == MEMBER_INT)
 			code_int(k, t, &member[i]);
@@ -184,34 +177,59 @@ static void code_members(struct codec *k, const struct table *t, const struct me
 	}
 }
 
-/* ---- the machine ---- */
+#define MEMBERS(table) (table), ARRAY_SIZE(table)
 
-static void code_table(struct codec *k, struct table *t, const struct member *member, size_t count,
-		       uint32_t *match)
+/* A struct that a frame has once. */
+static void code_struct(struct codec *k, void *row, const void *reference,
+			const struct member *member, size_t count)
 {
-	size_t both =
-		t->rows.count < t->rows.reference_count ? t->rows.count : t->rows.reference_count;
-
-	codec_reserve(k, larger(t->rows.count, t->rows.reference_count));
-	if (k->columns.error)
-		return;
-	memcpy(match, k->identity, both * sizeof(*match));
-	memcpy(match + both, k->no_match, (t->rows.count - both) * sizeof(*match));
-	t->rows.match = match;
-	code_members(k, t, member, count);
-}
-
-static void code_machine(struct codec *k)
-{
-	uint32_t match[1];
-	struct table t = {
-		.row = k->s,
-		.reference = k->reference,
+	const struct table t = {
+		.row = row,
+		.reference = reference,
 		.rows = {.count = 1, .reference_count = k->reference != &empty_reference},
 	};
 
-	code_table(k, &t, machine_members, ARRAY_SIZE(machine_members), match);
+	code_members(k, &t, member, count);
 }
+
+/* Structs, of which the reference had others at the same places. */
+static void code_array(struct codec *k, size_t stride, void *row, size_t rows,
+		       const void *reference, size_t reference_rows, const struct member *member,
+		       size_t count)
+{
+	const struct table t = {
+		.row = row,
+		.reference = reference,
+		.stride = stride,
+		.rows = {.count = rows, .reference_count = reference_rows},
+	};
+
+	code_members(k, &t, member, count);
+}
+
+/* Room in the snapshot for what is read. NULL while writing, and with k->columns.error. */
+static void *alloc_to_read(struct codec *k, size_t count, size_t size)
+{
+	struct column_codec *c = &k->columns;
+	void *p = NULL;
+
+	if (codec_writes(k) || c->error || !codec_take(c, count + 1, size))
+		return NULL;
+	p = arena_zalloc(&k->s->arena, count + 1, size);
+	if (!p)
+		codec_fail(c, -ENOMEM);
+	return p;
+}
+
+/* A copy in the snapshot of what was read; NULL likewise. */
+static void *copy_read(struct codec *k, const void *from, size_t size)
+{
+	void *copy = alloc_to_read(k, 1, size);
+
+	return copy ? memcpy(copy, from, size) : NULL;
+}
+
+/* ---- the machine ---- */
 
 static uint64_t meminfo_values(const struct meminfo *m, uint64_t *value)
 {
@@ -232,7 +250,7 @@ static void code_meminfo(struct codec *k)
 	struct meminfo *m = &k->s->system.meminfo;
 	uint64_t have = meminfo_values(m, k->value);
 	uint64_t before = meminfo_values(&k->reference->system.meminfo, k->reference_value);
-	struct codec_rows rows = {MEMINFO_NUMBERS, MEMINFO_NUMBERS, k->identity, false};
+	struct codec_rows rows = {MEMINFO_NUMBERS, MEMINFO_NUMBERS, NULL, false};
 
 	codec_ints(&k->columns, ID_MEMINFO, k->value, k->reference_value, &rows);
 	rows.count = rows.reference_count = 1;
@@ -250,32 +268,15 @@ static void code_lists(struct codec *k)
 {
 	const struct system_info *before = &k->reference->system;
 	struct system_info *system = &k->s->system;
-	uint32_t match[SWAP_MAX];
-	struct table swap = {
-		.row = system->swap,
-		.reference = before->swap,
-		.stride = sizeof(struct swap_device),
-		.rows = {.count = system->swap_count, .reference_count = before->swap_count},
-	};
-	struct table zram = {
-		.row = system->zram,
-		.reference = before->zram,
-		.stride = sizeof(struct zram_device),
-		.rows = {.count = system->zram_count, .reference_count = before->zram_count},
-	};
-	struct table unplaced = {
-		.row = system->meminfo.unplaced,
-		.reference = before->meminfo.unplaced,
-		.stride = sizeof(struct meminfo_line),
-		.rows = {.count = system->meminfo.unplaced_count,
-			 .reference_count = before->meminfo.unplaced_count},
-	};
+	struct meminfo *m = &system->meminfo;
 
-	_Static_assert(SWAP_MAX >= ZRAM_MAX && SWAP_MAX >= MEMINFO_UNPLACED_MAX, "match");
-
-	code_table(k, &swap, swap_members, ARRAY_SIZE(swap_members), match);
-	code_table(k, &zram, zram_members, ARRAY_SIZE(zram_members), match);
-	code_table(k, &unplaced, unplaced_members, ARRAY_SIZE(unplaced_members), match);
+	code_array(k, sizeof(*system->swap), system->swap, system->swap_count, before->swap,
+		   before->swap_count, MEMBERS(swap_members));
+	code_array(k, sizeof(*system->zram), system->zram, system->zram_count, before->zram,
+		   before->zram_count, MEMBERS(zram_members));
+	code_array(k, sizeof(*m->unplaced), m->unplaced, m->unplaced_count,
+		   before->meminfo.unplaced, before->meminfo.unplaced_count,
+		   MEMBERS(unplaced_members));
 }
 
 /* The figures of a census by their numbers in the format, and the parts in that order. */
@@ -313,29 +314,23 @@ static size_t place_parts(struct codec *k, struct ram_figure figure[RAM_NUMBERS]
 static void code_figures(struct codec *k, const struct ram *before, struct ram *ram)
 {
 	struct ram_figure figure[RAM_NUMBERS], reference[RAM_NUMBERS];
-	uint32_t match[RAM_PARTS_MAX];
 	struct ram_part *part = codec_alloc(&k->columns, 2 * RAM_PARTS_MAX, sizeof(*part));
-	struct table parts = {
-		.row = part, .reference = part + RAM_PARTS_MAX, .stride = sizeof(*part)};
-	struct table t = {
-		.row = figure,
-		.reference = reference,
-		.stride = sizeof(*figure),
-		.rows = {.count = RAM_NUMBERS, .reference_count = RAM_NUMBERS},
-	};
+	size_t parts, before_parts;
 
-	_Static_assert(RAM_PARTS_MAX >= RAM_NUMBERS, "match");
 	if (!part)
 		return;
-	parts.rows.count = number_figures(ram, figure, part);
-	parts.rows.reference_count = number_figures(before, reference, part + RAM_PARTS_MAX);
-	code_table(k, &t, ram_figure_members, ARRAY_SIZE(ram_figure_members), match);
+	parts = number_figures(ram, figure, part);
+	before_parts = number_figures(before, reference, part + RAM_PARTS_MAX);
+	code_array(k, sizeof(*figure), figure, RAM_NUMBERS, reference, RAM_NUMBERS,
+		   MEMBERS(ram_figure_members));
 	if (!codec_writes(k))
-		parts.rows.count = ram->parts = place_parts(k, figure);
-	code_table(k, &parts, ram_part_members, ARRAY_SIZE(ram_part_members), match);
-	if (!codec_writes(k))
-		memcpy(ram->part, part, ram->parts * sizeof(*part));
-	for (int i = 0; !codec_writes(k) && i < RAM_FIGURES; i++) {
+		parts = ram->parts = place_parts(k, figure);
+	code_array(k, sizeof(*part), part, parts, part + RAM_PARTS_MAX, before_parts,
+		   MEMBERS(ram_part_members));
+	if (codec_writes(k))
+		return;
+	memcpy(ram->part, part, ram->parts * sizeof(*part));
+	for (int i = 0; i < RAM_FIGURES; i++) {
 		ram->figure[i] = figure[ram_number[i]];
 		ram->figure[i].class = (enum ram_class)i;
 	}
@@ -345,80 +340,49 @@ static void code_figures(struct codec *k, const struct ram *before, struct ram *
 static void code_ram(struct codec *k)
 {
 	static const struct ram none;
-	struct snapshot *s = k->s;
-	struct ram *ram = codec_alloc(&k->columns, 1, sizeof(*ram)), *kept;
+	struct system_info *system = &k->s->system;
+	struct ram *ram = codec_alloc(&k->columns, 1, sizeof(*ram));
 	const struct ram *before = k->reference->system.ram;
-	uint32_t match[1];
-	struct table t = {
-		.row = ram,
-		.rows = {.count = 1, .reference_count = k->reference != &empty_reference},
-	};
 
 	if (!ram_is_counted(before))
 		before = &none;
-	t.reference = before;
-	if (ram && codec_writes(k) && ram_is_counted(s->system.ram))
-		*ram = *s->system.ram;
-	code_table(k, &t, &ram_method, 1, match);
+	if (ram && codec_writes(k) && ram_is_counted(system->ram))
+		*ram = *system->ram;
+	code_struct(k, ram, before, &ram_method, 1);
 	if (k->columns.error || ram->method == RAM_NONE)
 		return;
 	if (!ram_is_counted(ram))
 		codec_bad(&k->columns);
-	code_members(k, &t, ram_members, ARRAY_SIZE(ram_members));
+	code_struct(k, ram, before, MEMBERS(ram_members));
 	code_figures(k, before, ram);
-	if (codec_writes(k) || !codec_take(&k->columns, 1, sizeof(*ram)))
+	if (codec_writes(k))
 		return;
-	kept = arena_alloc(&s->arena, sizeof(*ram));
-	if (!kept) {
-		codec_fail(&k->columns, -ENOMEM);
-		return;
-	}
-	*kept = *ram;
-	kept->known = true;
-	s->system.ram = kept;
+	ram->known = true;
+	system->ram = copy_read(k, ram, sizeof(*ram));
 }
 
 static void code_shared(struct codec *k)
 {
 	static const struct shared_files none;
 	struct system_info *system = &k->s->system;
-	struct shared_files *files = codec_alloc(&k->columns, 1, sizeof(*files)), *kept;
+	struct shared_files *files = codec_alloc(&k->columns, 1, sizeof(*files));
 	const struct shared_files *before =
 		k->reference->system.shared ? k->reference->system.shared : &none;
-	uint32_t match[SHARED_FILES_MAX];
-	struct table t = {
-		.row = files,
-		.reference = before,
-		.rows = {.count = 1, .reference_count = k->reference != &empty_reference},
-	};
 
 	if (files && codec_writes(k) && system->shared)
 		*files = *system->shared;
-	code_table(k, &t, shared_members, ARRAY_SIZE(shared_members), match);
+	code_struct(k, files, before, MEMBERS(shared_members));
 	if (k->columns.error)
 		return;
-	t = (struct table){
-		.row = files->file,
-		.reference = before->file,
-		.stride = sizeof(*files->file),
-		.rows = {.count = files->count, .reference_count = before->count},
-	};
-	code_table(k, &t, shared_file_members, ARRAY_SIZE(shared_file_members), match);
+	code_array(k, sizeof(*files->file), files->file, files->count, before->file, before->count,
+		   MEMBERS(shared_file_members));
 	for (uint32_t i = 0; !k->columns.error && i < files->count; i++) {
 		if (!files->file[i].name || !file_kind_is_shmem(files->file[i].kind) ||
 		    !files->taken_ms)
 			codec_bad(&k->columns);
 	}
-	if (codec_writes(k) || k->columns.error || !files->taken_ms ||
-	    !codec_take(&k->columns, 1, sizeof(*files)))
-		return;
-	kept = arena_alloc(&k->s->arena, sizeof(*kept));
-	if (!kept) {
-		codec_fail(&k->columns, -ENOMEM);
-		return;
-	}
-	*kept = *files;
-	system->shared = kept;
+	if (!codec_writes(k) && files->taken_ms)
+		system->shared = copy_read(k, files, sizeof(*files));
 }
 
 static struct gpu_head gpu_head_of(const struct gpu_parts *gpu)
@@ -458,10 +422,8 @@ static void read_gpu_sums(struct codec *k, const struct gpu_head *head, const st
 		if (!is_gpu_part(&part[i], i ? &part[i - 1] : NULL))
 			codec_bad(&k->columns);
 	}
-	if (head->known && codec_take(&k->columns, 1, sizeof(*sums)))
-		sums = arena_alloc(&k->s->arena, sizeof(*sums));
-	if (head->known && !sums)
-		codec_fail(&k->columns, -ENOMEM);
+	if (head->known)
+		sums = alloc_to_read(k, 1, sizeof(*sums));
 	if (k->columns.error)
 		return;
 	if (sums) {
@@ -476,32 +438,17 @@ static void read_gpu_sums(struct codec *k, const struct gpu_head *head, const st
 static void code_gpu(struct codec *k)
 {
 	const struct gpu_parts *gpu = &k->s->gpu, *before = &k->reference->gpu;
-	struct column_codec *c = &k->columns;
 	struct gpu_head head = gpu_head_of(gpu), head_before = gpu_head_of(before);
-	struct gpu_part *part = codec_writes(k) ? (struct gpu_part *)gpu->item : NULL;
-	uint32_t one[1], *match;
-	struct table t = {
-		.row = &head,
-		.reference = &head_before,
-		.rows = {.count = 1, .reference_count = k->reference != &empty_reference},
-	};
+	struct gpu_part *part = (struct gpu_part *)gpu->item;
 
-	code_table(k, &t, gpu_members, ARRAY_SIZE(gpu_members), one);
-	if (!codec_writes(k) && !c->error && codec_take(c, head.count + 1, sizeof(*part)))
-		part = arena_zalloc(&k->s->arena, head.count + 1, sizeof(*part));
-	if (!part && head.count)
-		codec_fail(c, -ENOMEM);
-	match = codec_alloc(c, head.count, sizeof(*match));
-	if (c->error)
+	code_struct(k, &head, &head_before, MEMBERS(gpu_members));
+	if (!codec_writes(k))
+		part = alloc_to_read(k, head.count, sizeof(*part));
+	if (k->columns.error)
 		return;
-	t = (struct table){
-		.row = part,
-		.reference = before->item,
-		.stride = sizeof(*part),
-		.rows = {.count = head.count, .reference_count = before->count},
-	};
-	code_table(k, &t, gpu_part_members, ARRAY_SIZE(gpu_part_members), match);
-	if (!codec_writes(k) && !c->error)
+	code_array(k, sizeof(*part), part, head.count, before->item, before->count,
+		   MEMBERS(gpu_part_members));
+	if (!codec_writes(k) && !k->columns.error)
 		read_gpu_sums(k, &head, part);
 }
 
@@ -523,13 +470,12 @@ static void code_memcgs(struct codec *k)
 		codec_bad(c);
 	if (c->error)
 		return;
-	if (!codec_writes(k) && codec_take(c, s->memcg_count + 1, sizeof(*s->memcg)))
-		s->memcg = arena_zalloc(&s->arena, s->memcg_count + 1, sizeof(*s->memcg));
-	if (!s->memcg && s->memcg_count)
-		codec_fail(c, -ENOMEM);
+	if (!codec_writes(k))
+		s->memcg = alloc_to_read(k, s->memcg_count, sizeof(*s->memcg));
 	match = codec_alloc(c, s->memcg_count, sizeof(*match));
 	t.row = s->memcg;
-	code_table(k, &t, &memcg_path, 1, match);
+	code_members(k, &t, &memcg_path, 1);
+	t.rows.match = match;
 	for (size_t i = 0; !c->error && i < s->memcg_count; i++) {
 		const struct memcg *m = &s->memcg[i], *same;
 
@@ -540,7 +486,15 @@ static void code_memcgs(struct codec *k)
 		same = snapshot_find_memcg(reference, m->path);
 		match[i] = same ? (uint32_t)(same - reference->memcg) : CODEC_NO_ROW;
 	}
-	code_members(k, &t, memcg_members, ARRAY_SIZE(memcg_members));
+	code_members(k, &t, MEMBERS(memcg_members));
+	for (int i = 0; i < MEMCG_DETAILS; i++) {
+		unsigned number = counter_table[COUNTER_MEM_HIGH + i].number;
+		const struct member detail =
+			INT(ID_MEMCG_DETAIL + number, struct memcg, detail[i], 0);
+
+		if (number != NOT_STORED)
+			code_members(k, &t, &detail, 1);
+	}
 }
 
 /* ---- the rows ---- */
@@ -571,7 +525,7 @@ static void match_rows(struct codec *k, uint32_t *match)
  */
 static void write_rows(struct codec *k, uint32_t *match)
 {
-	struct codec_rows rows = {.match = k->no_match};
+	struct codec_rows rows = {};
 	uint64_t head[3] = {0, k->reference->count, (uint64_t)k->reference->time_ms};
 
 	match_rows(k, match);
@@ -649,7 +603,7 @@ static void add_rows(struct codec *k, size_t count)
 /* Reads the rows and returns `match`. NULL: see k->columns.error. */
 static uint32_t *read_rows(struct codec *k)
 {
-	struct codec_rows rows = {.match = k->no_match};
+	struct codec_rows rows = {};
 	size_t before = k->reference->count, kept = 0;
 	uint32_t *match = NULL;
 	uint64_t head[3], *gone;
@@ -667,7 +621,6 @@ static uint32_t *read_rows(struct codec *k)
 	match = codec_alloc(&k->columns, before + head[0], sizeof(*match));
 	if (k->columns.error)
 		return NULL;
-	rows.match = k->no_match;
 	rows.count = before;
 	codec_ints(&k->columns, ID_GONE, gone, NULL, &rows);
 	for (size_t i = 0; i < before; i++)
@@ -753,11 +706,11 @@ static uint64_t stored_counters(const struct process *p)
 	uint64_t have = 0;
 
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
-		if (process_has(p, c) && counter_number[c] != NOT_STORED)
-			have |= UINT64_C(1) << counter_number[c];
+		if (process_has(p, c) && counter_table[c].number != NOT_STORED)
+			have |= UINT64_C(1) << counter_table[c].number;
 	}
 	if (rss_is_derived(p))
-		have &= ~(UINT64_C(1) << counter_number[COUNTER_RSS]);
+		have &= ~(UINT64_C(1) << counter_table[COUNTER_RSS].number);
 	return have;
 }
 
@@ -773,7 +726,7 @@ static uint64_t expected(const struct process *p, enum counter c)
 static void code_counter(struct codec *k, const struct codec_rows *rows, enum counter c,
 			 const uint64_t *have, const uint64_t *reference_have)
 {
-	uint64_t bit = UINT64_C(1) << counter_number[c];
+	uint64_t bit = UINT64_C(1) << counter_table[c].number;
 	const struct process *before = k->reference->process;
 	struct process *p = k->s->process;
 
@@ -783,7 +736,8 @@ static void code_counter(struct codec *k, const struct codec_rows *rows, enum co
 		k->reference_value[i] =
 			reference_have[i] & bit ? before[i].value[c] - expected(&before[i], c) : 0;
 	/* A value that a row no longer has is a difference, too. */
-	codec_ints(&k->columns, ID_COUNTER + counter_number[c], k->value, k->reference_value, rows);
+	codec_ints(&k->columns, ID_COUNTER + counter_table[c].number, k->value, k->reference_value,
+		   rows);
 	for (size_t i = 0; !codec_writes(k) && !k->columns.error && i < rows->count; i++) {
 		if (have[i] & bit)
 			process_set(&p[i], c, k->value[i] + expected(&p[i], c));
@@ -807,7 +761,7 @@ static void code_counters(struct codec *k, struct codec_rows *rows)
 	codec_ints(&k->columns, ID_HAVE, have, reference_have, rows);
 	rows->chained = false;
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
-		if (counter_number[c] != NOT_STORED && c != COUNTER_PSS)
+		if (counter_table[c].number != NOT_STORED && c != COUNTER_PSS)
 			code_counter(k, rows, c, have, reference_have);
 	}
 	/* PSS comes last, because its prediction needs its parts. */
@@ -828,7 +782,7 @@ static void code_processes(struct codec *k, const uint32_t *match)
 
 	for (size_t i = 0; i < t.rows.count; i++)
 		k->predicted[i] = k->s->process[i].comm;
-	code_members(k, &t, process_members, ARRAY_SIZE(process_members));
+	code_members(k, &t, MEMBERS(process_members));
 	for (size_t i = 0; !k->columns.error && i < t.rows.count; i++) {
 		if (!codec_writes(k) && !k->s->process[i].name)
 			codec_bad(&k->columns);
@@ -858,7 +812,7 @@ static void code_snapshot(struct codec *k, const uint32_t *match)
 {
 	if (k->columns.error)
 		return;
-	code_machine(k);
+	code_struct(k, k->s, k->reference, MEMBERS(machine_members));
 	code_meminfo(k);
 	code_lists(k);
 	code_ram(k);

@@ -31,92 +31,21 @@ enum block_id {
 	ID_ZRAM = 0x160,
 	ID_UNPLACED = 0x168,
 	ID_MEMCG = 0x170,
+	ID_MEMCG_DETAIL = ID_MEMCG + 14, /* plus the number of the counter */
 	ID_RAM = 0x1a0,
 	ID_SHARED = 0x1c0,
 	ID_GPU = 0x1e0,
 	ID_STRINGS = 0x200,
 };
 
-/* ---- numbers of counters: part of the format ---- */
-
-#define NOT_STORED 0xff
-
-_Static_assert(COUNTERS_OF_PROCESS == 36, "give the new counter a number");
-static const uint8_t counter_number[COUNTERS_OF_PROCESS] = {
-	[COUNTER_SWAP] = 0,
-	[COUNTER_SWAP_PSS] = 1,
-	[COUNTER_SWAP_SHMEM] = 2,
-	[COUNTER_USS] = 3,
-	[COUNTER_PSS] = 4,
-	[COUNTER_PSS_ANON] = 5,
-	[COUNTER_PSS_FILE] = 6,
-	[COUNTER_PSS_SHMEM] = 7,
-	[COUNTER_RSS] = 8,
-	[COUNTER_RSS_ANON] = 9,
-	[COUNTER_RSS_FILE] = 10,
-	[COUNTER_RSS_SHMEM] = 11,
-	[COUNTER_VSIZE] = 12,
-	[COUNTER_LOCKED] = 13,
-	[COUNTER_PINNED] = 14,
-	[COUNTER_PGTABLES] = 15,
-	[COUNTER_HUGETLB] = 16,
-	[COUNTER_THP] = 17,
-	[COUNTER_HUGETLB_PSS] = 30,
-	[COUNTER_LAZYFREE] = 31,
-	[COUNTER_THP_REST] = 42,
-	[COUNTER_PEAK] = 18,
-	[COUNTER_MAPS] = 19,
-	[COUNTER_MAJFLT] = 20,
-	[COUNTER_SWAPINS] = 27,
-	[COUNTER_GPU] = 40,
-	[COUNTER_DMABUF] = 41,
-	[COUNTER_SWAP_RAM] = 21,
-	[COUNTER_SWAP_RAM_ZRAM] = 22,
-	[COUNTER_SWAP_RAM_ZSWAP] = 23,
-	[COUNTER_SWAP_INCOMPRESSIBLE] = 24,
-	[COUNTER_SWAP_FILLED] = 25,
-	[COUNTER_SWAP_DISK] = 26,
-	/* Derived. */
-	[COUNTER_PSS_SWAP] = NOT_STORED,
-	[COUNTER_SHARED] = NOT_STORED,
-	/* It is of the groups that were asked for. */
-	[COUNTER_FREED] = NOT_STORED,
-};
+/* ---- numbers: part of the format ---- */
 
 #define MEMINFO_NUMBERS 64
 
-_Static_assert(MEMINFO_COUNTERS == 30, "give the new value a number");
 static const uint8_t meminfo_number[MEMINFO_COUNTERS] = {
-	[MEMINFO_TOTAL] = 0,
-	[MEMINFO_FREE] = 1,
-	[MEMINFO_AVAILABLE] = 2,
-	[MEMINFO_BUFFERS] = 3,
-	[MEMINFO_CACHED] = 4,
-	[MEMINFO_SWAP_CACHED] = 5,
-	[MEMINFO_SWAP_TOTAL] = 6,
-	[MEMINFO_SWAP_FREE] = 7,
-	[MEMINFO_ZSWAP_POOL] = 8,
-	[MEMINFO_ZSWAP_STORED] = 9,
-	[MEMINFO_ANON] = 10,
-	[MEMINFO_MAPPED] = 11,
-	[MEMINFO_SHMEM] = 12,
-	[MEMINFO_KERNEL_RECLAIMABLE] = 13,
-	[MEMINFO_SLAB_RECLAIMABLE] = 14,
-	[MEMINFO_SLAB_UNRECLAIMABLE] = 15,
-	[MEMINFO_KERNEL_STACK] = 16,
-	[MEMINFO_PAGE_TABLES] = 17,
-	[MEMINFO_SEC_PAGE_TABLES] = 18,
-	[MEMINFO_BOUNCE] = 19,
-	[MEMINFO_WRITEBACK_TMP] = 20,
-	[MEMINFO_VMALLOC_USED] = 21,
-	[MEMINFO_PERCPU] = 22,
-	[MEMINFO_HARDWARE_CORRUPTED] = 23,
-	[MEMINFO_HUGETLB] = 24,
-	[MEMINFO_GPU_ACTIVE] = 25,
-	[MEMINFO_GPU_RECLAIM] = 26,
-	[MEMINFO_DIRTY] = 27,
-	[MEMINFO_UNEVICTABLE] = 28,
-	[MEMINFO_MLOCKED] = 29,
+#define ZMEM_MEMINFO(id, number, name) [MEMINFO_##id] = number,
+#include "model/meminfo.def"
+#undef ZMEM_MEMINFO
 };
 
 #define RAM_NUMBERS 64
@@ -132,33 +61,7 @@ static const uint8_t ram_number[RAM_FIGURES] = {
 	[RAM_UNNAMED] = 18,	  [RAM_SOCKETS] = 19,	 [RAM_CGROUP_KERNEL] = 20,
 };
 
-/* The values of these enums are part of the format. */
-_Static_assert(PROCESS_USER == 0 && PROCESS_KTHREAD == 1 && PROCESS_ZOMBIE == 2, "kinds");
-_Static_assert(FROM_NOWHERE == 0 && FROM_BPF == 1 && FROM_PROC == 2 && FROM_EARLIER == 3,
-	       "origins");
-_Static_assert(PSS_FROM_NOTHING == 0 && PSS_FROM_KERNEL == 1 && PSS_FROM_ROLLUP == 2 &&
-		       PSS_FROM_BOTH == 3,
-	       "sources of PSS");
-_Static_assert(PSS_SKIPPED == 0 && PSS_OK == 1 && PSS_GONE == 2 && PSS_DENIED == 3 &&
-		       PSS_TIMEOUT == 4 && PSS_RACED == 5 && PSS_KERNEL_THREAD == 6 &&
-		       PSS_UNSUPPORTED == 7 && PSS_REFERENCED == 8 && PSS_STATUS_COUNT == 9,
-	       "statuses of PSS");
-_Static_assert(CONTAINER_NONE == 0 && CONTAINER_UNREAD == 1 && CONTAINER_NAMED == 2 &&
-		       CONTAINER_UNNAMED == 3 && CONTAINER_DENIED == 4 && CONTAINER_INVALID == 5 &&
-		       CONTAINER_LARGE == 6 && CONTAINER_TIMEOUT == 7 &&
-		       CONTAINER_STATUS_COUNT == 8,
-	       "statuses of containers");
-_Static_assert(EXE_UNKNOWN == 0 && EXE_PRESENT == 1 && EXE_DELETED == 2, "executables");
-_Static_assert(RAM_NONE == 0 && RAM_EXACT == 2 && RAM_SAMPLE == 3, "methods of a census");
-_Static_assert(FILE_TMPFS == 0 && FILE_MEMFD == 1 && FILE_SYSV == 2 && FILE_SHARED_ANON == 3 &&
-		       FILE_DRM == 4 && FILE_OTHER == 8 && FILE_RAMFS == 9 &&
-		       FILE_SECRETMEM == 10 && FILE_KINDS == 11,
-	       "kinds of files");
-_Static_assert(GPU_CLIENT == 0 && GPU_DMABUF == 1 && GPU_NVML == 2 && GPU_KINDS == 3,
-	       "kinds of parts of GPUs");
-_Static_assert(SWAP_OTHER == 0 && SWAP_PARTITION == 1 && SWAP_FILE == 2, "kinds of swap");
-
-/* ---- members of structs as columns ---- */
+/* ---- members of structs as columns: enumerators with numbers are part of the format ---- */
 
 enum member_kind {
 	MEMBER_INT,
@@ -456,26 +359,6 @@ static const struct member memcg_members[] = {
 	INT(ID_MEMCG + 11, struct memcg, oom_kills_known, 2),
 	INT(ID_MEMCG + 12, struct memcg, oom_kills, 0),
 	INT(ID_MEMCG + 13, struct memcg, details, 0),
-#define DETAIL(number, counter)                                                                    \
-	INT(ID_MEMCG + 14 + (number), struct memcg, detail[COUNTER_##counter - COUNTER_MEM_HIGH], 0)
-	DETAIL(0, MEM_HIGH),
-	DETAIL(1, MEM_WORKING_SET),
-	DETAIL(2, MEM_ANON),
-	DETAIL(3, MEM_FILE),
-	DETAIL(4, MEM_SHMEM),
-	DETAIL(5, MEM_SLAB),
-	DETAIL(6, MEM_SWAP),
-	DETAIL(7, MEM_SWAP_LIMIT),
-	DETAIL(8, MEM_ZSWAP),
-	DETAIL(9, OOM_KILLS),
-	DETAIL(10, PSI_SOME_10),
-	DETAIL(11, PSI_FULL_10),
-	DETAIL(12, MEM_KERNEL),
-	DETAIL(13, MEM_PAGETABLES),
-	DETAIL(14, MEM_PERCPU),
-	DETAIL(15, MEM_SOCK),
-	DETAIL(16, UNDER_OOM),
-#undef DETAIL
 };
 
 #endif

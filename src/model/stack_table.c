@@ -127,36 +127,36 @@ int stack_table_label(struct stack_table *t, const char *text, uint32_t *ret_cod
 
 static bool is_same_stack(const struct stack_table *t, size_t i, const void *item)
 {
-	const struct stack_entry *a = &t->stack[i], *b = item;
+	const struct growth_stack *a = &t->stack[i], *b = item;
 
-	return a->hash == b->hash && a->count == b->count && a->truncated == b->truncated &&
-	       memcmp(a->code, b->code, b->count * sizeof(*b->code)) == 0;
+	return a->hash == b->hash && a->frames == b->frames && a->truncated == b->truncated &&
+	       memcmp(a->frame, b->frame, b->frames * sizeof(*b->frame)) == 0;
 }
 
-static int add_stack(struct stack_table *t, const struct stack_entry *e)
+static int add_stack(struct stack_table *t, const struct growth_stack *e)
 {
-	struct stack_entry *added;
+	struct growth_stack *added;
 	uint32_t *code;
 
-	if (t->stacks >= STACKS_MAX && !t->code[*e->code].label)
+	if (t->stacks >= STACKS_MAX && !t->code[*e->frame].label)
 		return -ENOSPC;
 	if (!array_room(&t->stack, t->stacks, &t->stack_capacity, 1024))
 		return -ENOMEM;
-	code = arena_alloc(&t->arena, e->count * sizeof(*code));
+	code = arena_alloc(&t->arena, e->frames * sizeof(*code));
 	if (!code)
 		return -ENOMEM;
-	memcpy(code, e->code, e->count * sizeof(*code));
+	memcpy(code, e->frame, e->frames * sizeof(*code));
 	added = &t->stack[t->stacks++];
 	*added = *e;
-	added->code = code;
+	added->frame = code;
 	return 0;
 }
 
 int stack_table_stack(struct stack_table *t, const uint32_t *code, size_t count, bool truncated,
 		      uint32_t *ret)
 {
-	struct stack_entry e = {
-		.code = code, .count = (uint32_t)count, .truncated = truncated, .hash = truncated};
+	struct growth_stack e = {
+		.frame = code, .frames = count, .truncated = truncated, .hash = truncated};
 	int r = room(t, &t->stack_slots, t->stacks, hash_of_stack);
 	uint32_t *slot;
 

@@ -16,30 +16,10 @@ struct code {
 	uint64_t vaddr;
 };
 
-struct stack_sums {
-	int64_t net[GROWTH_COUNTERS]; /* bytes */
-	uint64_t gross, changes;
-	uint64_t resident;	/* bytes of pages that are still there */
-	uint64_t unaddressed;	/* bytes of added pages of which no address is known */
-	int64_t before;		/* the net sum at the last report */
-	double variance;	/* of the net sum, bytes squared */
-	uint64_t copied;	/* bytes of shared pages that were copied for a write */
-	double allocated;	/* of blocks of the allocator, bytes */
-	struct sample_sum held; /* likewise, at the last report */
-};
-
-struct stack_entry {
-	const uint32_t *code; /* numbers, the innermost first */
-	uint32_t count;
-	bool truncated;
-	uint64_t hash;
-	struct stack_sums sums;
-};
-
 struct stack_table {
 	struct code *code;
 	size_t codes, code_capacity;
-	struct stack_entry *stack;
+	struct growth_stack *stack; /* frames are numbers of codes */
 	size_t stacks, stack_capacity;
 	const char **label; /* from 1 on */
 	size_t labels, label_capacity;

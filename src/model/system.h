@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum meminfo_counter {
-#define ZMEM_MEMINFO(id, name) MEMINFO_##id,
+#define ZMEM_MEMINFO(id, number, name) MEMINFO_##id,
 #include "model/meminfo.def"
 #undef ZMEM_MEMINFO
 	MEMINFO_COUNTERS,
@@ -59,9 +59,9 @@ static inline bool meminfo_swap_used(const struct meminfo *m, uint64_t *ret)
 }
 
 enum swap_kind {
-	SWAP_OTHER, /* an unknown word */
-	SWAP_PARTITION,
-	SWAP_FILE,
+	SWAP_OTHER = 0, /* an unknown word */
+	SWAP_PARTITION = 1,
+	SWAP_FILE = 2,
 	SWAP_KINDS,
 };
 
@@ -150,8 +150,7 @@ struct swap_activity {
 };
 
 /* Parses /proc/vmstat (pswpin, pswpout). Returns 0, or -EINVAL and *ret is unchanged. */
-int swap_activity_parse(const char *text, size_t len, uint32_t page_size,
-			struct swap_activity *ret);
+int swap_activity_parse(const char *text, uint32_t page_size, struct swap_activity *ret);
 
 /* Processes that were killed for want of memory since boot: of the machine and of cgroups. */
 struct oom_kills {
@@ -160,7 +159,7 @@ struct oom_kills {
 };
 
 /* Parses /proc/vmstat (oom_kill). Returns 0, or -EINVAL and *ret is unchanged. */
-int oom_kills_parse(const char *text, size_t len, struct oom_kills *ret);
+int oom_kills_parse(const char *text, struct oom_kills *ret);
 
 /*
  * Memory of sockets, bytes: buffers of TCP and UDP, and packets that wait for their other
@@ -178,17 +177,17 @@ int sockstat_parse(const char *text, size_t len, uint32_t page_size, struct sock
 /* ---- files ---- */
 
 enum file_kind {
-	FILE_TMPFS,	  /* of a tmpfs, also of devtmpfs */
-	FILE_MEMFD,	  /* memfd_create(2) */
-	FILE_SYSV,	  /* shmget(2) */
-	FILE_SHARED_ANON, /* MAP_SHARED | MAP_ANONYMOUS */
-	FILE_DRM,	  /* buffers of graphics */
-	FILE_REGULAR,	  /* a file of another file system */
-	FILE_BLOCK,	  /* a block device: mostly metadata of file systems (Buffers) */
-	FILE_HUGETLB,	  /* of a hugetlbfs, also memfds and segments of huge pages */
-	FILE_OTHER,
-	FILE_RAMFS,	/* of a ramfs: the kernel cannot free its pages */
-	FILE_SECRETMEM, /* memfd_secret(2); likewise */
+	FILE_TMPFS = 0,	      /* of a tmpfs, also of devtmpfs */
+	FILE_MEMFD = 1,	      /* memfd_create(2) */
+	FILE_SYSV = 2,	      /* shmget(2) */
+	FILE_SHARED_ANON = 3, /* MAP_SHARED | MAP_ANONYMOUS */
+	FILE_DRM = 4,	      /* buffers of graphics */
+	FILE_REGULAR = 5,     /* a file of another file system */
+	FILE_BLOCK = 6,	      /* a block device: mostly metadata of file systems (Buffers) */
+	FILE_HUGETLB = 7,     /* of a hugetlbfs, also memfds and segments of huge pages */
+	FILE_OTHER = 8,
+	FILE_RAMFS = 9,	     /* of a ramfs: the kernel cannot free its pages */
+	FILE_SECRETMEM = 10, /* memfd_secret(2); likewise */
 	FILE_KINDS,
 };
 
@@ -226,7 +225,7 @@ struct swap_cache {
  * Bytes since boot that were read again soon after they were dropped or swapped out
  * (workingset_refault of /proc/vmstat). Returns 0, or -EINVAL and *ret is unchanged.
  */
-int refaults_parse(const char *text, size_t len, uint32_t page_size, uint64_t *ret);
+int refaults_parse(const char *text, uint32_t page_size, uint64_t *ret);
 
 /* The pid of the newest process or thread: the last value of /proc/loadavg; 0 without one. */
 uint64_t loadavg_parse_last_pid(const char *text, size_t len);

@@ -38,6 +38,7 @@
 #define CPU_S	  60
 #define ALARM_S	  120
 #define NETWORK_S 1200
+#define MINUTE_US 60000000
 
 /* ---- messages ---- */
 
@@ -151,6 +152,17 @@ static int receive_message(int fd, uint32_t *ret_sequence, struct helper_message
 	ret->len = (size_t)n - sizeof(head);
 	*ret_sequence = head.sequence;
 	return 0;
+}
+
+int helper_answer(const struct helper_answer *table, size_t count, void *state,
+		  struct helper_message *request, struct helper_message *ret)
+{
+	const struct helper_answer *a = request->kind < count ? &table[request->kind] : NULL;
+
+	if (!a || request->len < a->head || request->fds < a->fds ||
+	    (a->text && (request->len == a->head || request->data[request->len - 1])))
+		return -EBADMSG;
+	return a->answer(state, request, ret);
 }
 
 /* ---- the child ---- */
@@ -357,36 +369,61 @@ __attribute__((noreturn)) static void run(const struct helper *h, int fd, pid_t 
 
 /* ---- left behind ---- */
 
-size_t helpers_left(struct helpers_left *left)
+size_t helpers_left(struct helpers *shared)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < left->count; i++) {
-		if (waitpid(left->item[i].pid, NULL, WNOHANG) == 0)
-			left->item[kept++] = left->item[i];
+	for (size_t i = 0; i < shared->lefts; i++) {
+		if (waitpid(shared->left[i].pid, NULL, WNOHANG) == 0)
+			shared->left[kept++] = shared->left[i];
 	}
-	left->count = kept;
+	shared->lefts = kept;
 	return kept;
 }
 
-static bool is_full(struct helpers_left *left, uid_t uid)
+static bool is_full(struct helpers *shared, uid_t uid)
 {
 	size_t of_uid = 0;
 
-	if (helpers_left(left) + left->running >= HELPER_LEFT_MAX)
+	if (helpers_left(shared) + shared->running >= HELPER_LEFT_MAX)
 		return true;
-	for (size_t i = 0; i < left->count; i++)
-		of_uid += left->item[i].uid == uid;
+	for (size_t i = 0; i < shared->lefts; i++)
+		of_uid += shared->left[i].uid == uid;
 	return of_uid >= HELPER_LEFT_OF_ONE_UID;
+}
+
+/* ---- budgets ---- */
+
+bool cpu_budget_fill(struct cpu_budget *b, uint64_t max_us, uint64_t now_us)
+{
+	uint64_t passed = now_us - b->filled_us;
+
+	if (!b->filled_us || passed > MINUTE_US)
+		passed = MINUTE_US;
+	b->left_us += max_us * passed / MINUTE_US;
+	if (b->left_us > max_us)
+		b->left_us = max_us;
+	b->filled_us = now_us;
+	return b->left_us > 0;
+}
+
+void cpu_budget_spend(struct cpu_budget *b, uint64_t us)
+{
+	b->left_us -= us < b->left_us ? us : b->left_us;
 }
 
 /* ---- the parent ---- */
 
 void helper_init(struct helper *h, const struct helper_kind *kind, uid_t uid, gid_t gid,
-		 void *state, struct helpers_left *left)
+		 void *state, struct helpers *shared)
 {
-	*h = (struct helper){
-		.kind = kind, .left = left, .state = state, .uid = uid, .gid = gid, .fd = -1};
+	h->kind = kind;
+	h->limits = kind->limits;
+	h->shared = shared;
+	h->state = state;
+	h->uid = uid;
+	h->gid = gid;
+	h->fd = -1;
 }
 
 bool helper_runs(const struct helper *h)
@@ -400,9 +437,9 @@ bool helper_runs(const struct helper *h)
  */
 static void kill_helper(struct helper *h)
 {
-	struct helpers_left *left = h->left;
+	struct helpers *shared = h->shared;
 
-	left->running--;
+	shared->running--;
 	close(TAKE_FD(h->fd));
 	privilege_kill(h->pid);
 	for (int i = 0; i < LOOK_MS; i++) {
@@ -412,8 +449,8 @@ static void kill_helper(struct helper *h)
 		}
 		poll(NULL, 0, 1);
 	}
-	left->item[left->count].pid = h->pid;
-	left->item[left->count++].uid = h->uid;
+	shared->left[shared->lefts].pid = h->pid;
+	shared->left[shared->lefts++].uid = h->uid;
 	h->pid = 0;
 }
 
@@ -424,7 +461,7 @@ int helper_start(struct helper *h)
 
 	if (h->pid)
 		return 0;
-	if (is_full(h->left, h->uid))
+	if (is_full(h->shared, h->uid))
 		return -EBUSY;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
@@ -439,7 +476,7 @@ int helper_start(struct helper *h)
 		close(TAKE_FD(h->fd));
 		h->pid = 0;
 	} else {
-		h->left->running++;
+		h->shared->running++;
 		h->starts++;
 	}
 	return r;
@@ -448,10 +485,11 @@ int helper_start(struct helper *h)
 #define WAITS 2 /* of struct helper_limits, if it says 0 */
 
 /* Waits until there is an answer. */
-static int wait_for_answer(struct helper *h, const struct helper_limits *limits)
+static int wait_for_answer(struct helper *h)
 {
+	const struct helper_limits *limits = &h->limits;
 	struct pollfd fds[] = {{.fd = h->fd, .events = POLLIN},
-			       {.fd = limits->hurry_fd, .events = POLLIN}};
+			       {.fd = h->shared->hurry_fd, .events = POLLIN}};
 	uint64_t idle_us = limits->idle_us, used_max, start, before, since, waits_end;
 	clockid_t clock;
 
@@ -495,30 +533,52 @@ static int wait_for_answer(struct helper *h, const struct helper_limits *limits)
 	}
 }
 
-int helper_call(struct helper *h, const struct helper_limits *limits,
-		const struct helper_message *request, struct helper_message *ret)
+void helper_begin(struct helper *h, uint32_t what)
 {
+	h->request.kind = what;
+	h->request.len = h->request.fds = 0;
+}
+
+int helper_call(struct helper *h, size_t fds)
+{
+	struct helper_message *answer = &h->answer;
 	uint32_t sequence;
 	int r = helper_start(h);
 
 	h->used_us = 0;
 	if (r < 0)
 		return r;
-	r = send_message(h->fd, ++h->sequence, request);
+	r = send_message(h->fd, ++h->sequence, &h->request);
 	if (r == 0)
-		r = wait_for_answer(h, limits);
+		r = wait_for_answer(h);
 	if (r == 0)
-		r = receive_message(h->fd, &sequence, ret);
-	if (r == 0 && (sequence != h->sequence || ret->kind != request->kind || ret->error > 0)) {
-		message_close_fds(ret);
+		r = receive_message(h->fd, &sequence, answer);
+	if (r == 0 &&
+	    (sequence != h->sequence || answer->kind != h->request.kind || answer->error > 0)) {
+		message_close_fds(answer);
 		r = -EBADMSG;
 	}
-	if (r == 0 && ret->error)
-		message_close_fds(ret);
-	if (r == 0)
-		return ret->error == -ENOMEM ? -EFBIG : ret->error;
-	kill_helper(h);
-	return r == -EPIPE || r == -EBADMSG ? -ECHILD : r;
+	if (r < 0) {
+		kill_helper(h);
+		return r == -EPIPE || r == -EBADMSG ? -ECHILD : r;
+	}
+	while (answer->fds > (answer->error ? 0 : fds))
+		close_fd(&answer->fd[--answer->fds]);
+	return answer->error == -ENOMEM ? -EFBIG : answer->error;
+}
+
+int helper_call_file(struct helper *h)
+{
+	const uint64_t now = clock_us(CLOCK_MONOTONIC);
+	bool has = cpu_budget_fill(&h->budget, BUDGET_USER_US, now);
+	int error;
+
+	if (!cpu_budget_fill(&h->shared->budget, BUDGET_RUN_US, now) || !has)
+		return -EFBIG;
+	error = helper_call(h, 0);
+	cpu_budget_spend(&h->budget, h->used_us);
+	cpu_budget_spend(&h->shared->budget, h->used_us);
+	return error;
 }
 
 void helper_done(struct helper *h)

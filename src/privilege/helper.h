@@ -51,8 +51,23 @@ bool message_get(const struct helper_message *m, size_t *pos, void *ret, size_t 
 /* Likewise, without a copy: the bytes are in the message. */
 const void *message_take(const struct helper_message *m, size_t *pos, size_t len);
 
-/* Closes the descriptors of an answer. */
+/* Closes its descriptors. */
 void message_close_fds(struct helper_message *m);
+
+/* The limits of one request. */
+struct helper_limits {
+	uint64_t cpu_us; /* of the helper; more is -EOVERFLOW */
+	/* It may idle so long at once, for it waits: for a disk, or for ever. More is -ETIMEDOUT.
+	 */
+	uint64_t idle_us;
+	/*
+	 * All waits together may last so many times as long; 0: twice. Each one alone can be short:
+	 * a user stops and continues the helper, which then uses a little CPU each time.
+	 */
+	unsigned waits;
+};
+
+#define HELPER_HURRY_US 100000 /* how long the helper may idle, and use the CPU, in a hurry */
 
 /* What all helpers of one kind are. */
 struct helper_kind {
@@ -62,6 +77,7 @@ struct helper_kind {
 	 * helper's own copy of what helper_init() was given. Returns 0 or a negative errno.
 	 */
 	int (*answer)(void *state, struct helper_message *request, struct helper_message *ret);
+	struct helper_limits limits;
 	size_t memory; /* bytes that it may allocate */
 	/* It keeps the capabilities to open the files of processes, and its user. */
 	bool trusted;
@@ -83,22 +99,53 @@ struct helper_kind {
 
 #define HELPER_PROGRAM_FD 3
 
+/* How one kind of request is answered; helper_answer() finds it by the kind. */
+struct helper_answer {
+	int (*answer)(void *state, struct helper_message *request, struct helper_message *ret);
+	size_t head; /* bytes that the request begins with */
+	size_t fds;  /* descriptors that it has at least */
+	bool text;   /* behind the head there is something, and the last byte is 0 */
+};
+
+int helper_answer(const struct helper_answer *table, size_t count, void *state,
+		  struct helper_message *request, struct helper_message *ret);
+
 /* Helpers that were killed and have not ended. They may belong to helpers of several kinds. */
 #define HELPER_LEFT_MAX	       16
 #define HELPER_LEFT_OF_ONE_UID 4
 
-struct helpers_left {
+/*
+ * CPU time for files, which targets supply. It is full at first, and again after a minute. It
+ * outlives a helper that is killed.
+ */
+struct cpu_budget {
+	uint64_t left_us, filled_us; /* filled_us: when; 0: never */
+};
+
+#define BUDGET_RUN_US  60000000 /* of all users */
+#define BUDGET_USER_US 15000000 /* of one; a program with a million symbols takes 3 s */
+
+/* Fills it for the time that has passed. True if some is left. */
+bool cpu_budget_fill(struct cpu_budget *b, uint64_t max_us, uint64_t now_us);
+void cpu_budget_spend(struct cpu_budget *b, uint64_t us);
+
+/* What helpers share. Zeroed memory, but for hurry_fd, is the beginning. */
+struct helpers {
+	/* A descriptor that becomes readable when the user wants an end, or -1: from then on
+	 * HELPER_HURRY_US are the limits. It is read at each call. */
+	int hurry_fd;
+	struct cpu_budget budget;
 	struct {
 		pid_t pid;
 		uid_t uid;
-	} item[HELPER_LEFT_MAX];
-	size_t count;
+	} left[HELPER_LEFT_MAX];
+	size_t lefts;
 	size_t running; /* helpers that may still be left behind */
 };
 
 struct helper {
 	const struct helper_kind *kind;
-	struct helpers_left *left;
+	struct helpers *shared;
 	void *state;
 	unsigned starts; /* how often it was started: its state is new after each */
 	uid_t uid;
@@ -106,44 +153,31 @@ struct helper {
 	pid_t pid; /* 0: it does not run */
 	int fd;
 	uint32_t sequence;
-	uint64_t used_us; /* the CPU time that the last request has cost so far */
+	uint64_t used_us;	     /* the CPU time that the last request has cost so far */
+	struct helper_limits limits; /* at first those of the kind */
+	struct cpu_budget budget;
+	struct helper_message request, answer;
 };
-
-/* The limits of one request. */
-struct helper_limits {
-	uint64_t cpu_us; /* of the helper; more is -EOVERFLOW */
-	/* It may idle so long at once, for it waits: for a disk, or for ever. More is -ETIMEDOUT.
-	 */
-	uint64_t idle_us;
-	/*
-	 * All waits together may last so many times as long; 0: twice. Each one alone can be short:
-	 * a user stops and continues the helper, which then uses a little CPU each time.
-	 */
-	unsigned waits;
-	/* A descriptor that becomes readable when the user wants an end, or -1: from then on
-	 * the helper may idle, and use the CPU, for HELPER_HURRY_US. */
-	int hurry_fd;
-};
-
-#define HELPER_HURRY_US 100000
 
 /*
- * Starts nothing yet. `uid` and `gid`: of the user with the rights that it has, if this process may
- * become another user; else it has those of the caller. `state` is not changed here, and outlives
- * the helper.
+ * Starts nothing yet, in zeroed memory. `uid` and `gid`: of the user with the rights that it has,
+ * if this process may become another user; else it has those of the caller. `state` is not changed
+ * here; it and `shared` outlive the helper.
  */
 void helper_init(struct helper *h, const struct helper_kind *kind, uid_t uid, gid_t gid,
-		 void *state, struct helpers_left *left);
+		 void *state, struct helpers *shared);
 /*
  * Starts the helper if it does not run; then its state is as in the beginning, and `starts` grows.
  * Returns 0 or a negative errno: -EBUSY if too many helpers are left behind, and errors of fork(2)
  * and socketpair(2).
  */
 int helper_start(struct helper *h);
+/* Begins a request: it is empty. */
+void helper_begin(struct helper *h, uint32_t what);
 /*
- * Starts the helper if need be, sends a request, and waits for its answer within the limits.
- * Descriptors of the request stay the caller's; those of an answer without an error become the
- * caller's.
+ * Starts the helper if need be, sends the request, and waits for its answer within the limits.
+ * Descriptors of the request stay the caller's. Those of an answer without an error become the
+ * caller's, at most `fds`: others are closed.
  *
  * Returns the error of the answer, of which -ENOMEM becomes -EFBIG: the helper has no more than it
  * may have. Or one of helper_start(), or
@@ -152,8 +186,9 @@ int helper_start(struct helper *h);
  *   -ECHILD     it ended, for example without memory
  * After each of these the helper does not run.
  */
-int helper_call(struct helper *h, const struct helper_limits *limits,
-		const struct helper_message *request, struct helper_message *ret);
+int helper_call(struct helper *h, size_t fds);
+/* Likewise, of a file, without descriptors: -EFBIG if a budget is used up. */
+int helper_call_file(struct helper *h);
 /* True for errors with which a helper has ended in the middle of a request. */
 static inline bool helper_lost(int error)
 {
@@ -164,6 +199,6 @@ bool helper_runs(const struct helper *h);
 /* Ends it. */
 void helper_done(struct helper *h);
 /* How many are left behind now. */
-size_t helpers_left(struct helpers_left *left);
+size_t helpers_left(struct helpers *shared);
 
 #endif

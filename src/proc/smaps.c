@@ -15,14 +15,17 @@
 #include "base/parse.h"
 #include "proc/keyed.h"
 
-/* In the order of __show_smap(). */
 static const struct text_part names[] = {
 	[SMAPS_RSS] = KEYED_NAME("Rss"),
 	[SMAPS_PSS] = KEYED_NAME("Pss"),
+	[SMAPS_PSS_ANON] = KEYED_NAME("Pss_Anon"),
+	[SMAPS_PSS_FILE] = KEYED_NAME("Pss_File"),
+	[SMAPS_PSS_SHMEM] = KEYED_NAME("Pss_Shmem"),
 	[SMAPS_SHARED_CLEAN] = KEYED_NAME("Shared_Clean"),
 	[SMAPS_SHARED_DIRTY] = KEYED_NAME("Shared_Dirty"),
 	[SMAPS_PRIVATE_CLEAN] = KEYED_NAME("Private_Clean"),
 	[SMAPS_PRIVATE_DIRTY] = KEYED_NAME("Private_Dirty"),
+	[SMAPS_LAZYFREE] = KEYED_NAME("LazyFree"),
 	[SMAPS_ANON_HUGE] = KEYED_NAME("AnonHugePages"),
 	[SMAPS_SHMEM_PMD] = KEYED_NAME("ShmemPmdMapped"),
 	[SMAPS_FILE_PMD] = KEYED_NAME("FilePmdMapped"),
@@ -31,7 +34,6 @@ static const struct text_part names[] = {
 	[SMAPS_SWAP] = KEYED_NAME("Swap"),
 	[SMAPS_SWAP_PSS] = KEYED_NAME("SwapPss"),
 	[SMAPS_LOCKED] = KEYED_NAME("Locked"),
-	[SMAPS_LAZYFREE] = KEYED_NAME("LazyFree"),
 };
 _Static_assert(ARRAY_SIZE(names) == SMAPS_KEYS, "a key without a name");
 
@@ -266,35 +268,17 @@ int smaps_end(struct smaps *s)
 
 /* ---- smaps_rollup ---- */
 
-/* In the order of show_smap() and __show_smap(), fs/proc/task_mmu.c. */
-static const struct text_part rollup_names[] = {
-	[ROLLUP_RSS] = KEYED_NAME("Rss"),
-	[ROLLUP_PSS] = KEYED_NAME("Pss"),
-	[ROLLUP_PSS_ANON] = KEYED_NAME("Pss_Anon"),
-	[ROLLUP_PSS_FILE] = KEYED_NAME("Pss_File"),
-	[ROLLUP_PSS_SHMEM] = KEYED_NAME("Pss_Shmem"),
-	[ROLLUP_PRIVATE_CLEAN] = KEYED_NAME("Private_Clean"),
-	[ROLLUP_PRIVATE_DIRTY] = KEYED_NAME("Private_Dirty"),
-	[ROLLUP_ANON_HUGE] = KEYED_NAME("AnonHugePages"),
-	[ROLLUP_SHMEM_PMD] = KEYED_NAME("ShmemPmdMapped"),
-	[ROLLUP_FILE_PMD] = KEYED_NAME("FilePmdMapped"),
-	[ROLLUP_SWAP] = KEYED_NAME("Swap"),
-	[ROLLUP_SWAP_PSS] = KEYED_NAME("SwapPss"),
-	[ROLLUP_LAZYFREE] = KEYED_NAME("LazyFree"),
-};
-_Static_assert(ARRAY_SIZE(rollup_names) == ROLLUP_COUNTERS, "a counter without a name");
-
 int smaps_rollup_parse(const char *text, size_t len, struct smaps_rollup *ret)
 {
 	struct smaps_rollup rollup = {0};
-	struct keyed_counters counters = {rollup_names, ROLLUP_COUNTERS, .value = rollup.value};
+	struct keyed_counters counters = {names, SMAPS_KEYS, .value = rollup.value};
 	struct keyed_line line;
 
 	if (!len)
 		return -EINVAL;
 	for (const char *pos = text, *end = text + len; keyed_next(&pos, end, &line);)
 		keyed_counter(&line, &counters);
-	if (!(counters.have & (1u << ROLLUP_RSS | 1u << ROLLUP_PSS)))
+	if (!(counters.have & (1u << SMAPS_RSS | 1u << SMAPS_PSS)))
 		return -EINVAL;
 	rollup.have = counters.have;
 	*ret = rollup;

@@ -16,13 +16,18 @@
 /* A path of PATH_MAX with each byte escaped, and the fields before it. Longer lines are cut. */
 #define SMAPS_LINE_MAX (4 * 4096 + 128)
 
+/* Of both files, in the order of show_smap() and __show_smap(), fs/proc/task_mmu.c. */
 enum smaps_key {
 	SMAPS_RSS,
 	SMAPS_PSS,
+	SMAPS_PSS_ANON, /* of smaps_rollup: the split exists since 5.9 */
+	SMAPS_PSS_FILE,
+	SMAPS_PSS_SHMEM,
 	SMAPS_SHARED_CLEAN,
 	SMAPS_SHARED_DIRTY,
 	SMAPS_PRIVATE_CLEAN,
 	SMAPS_PRIVATE_DIRTY,
+	SMAPS_LAZYFREE,
 	SMAPS_ANON_HUGE,
 	SMAPS_SHMEM_PMD,
 	SMAPS_FILE_PMD,
@@ -31,7 +36,6 @@ enum smaps_key {
 	SMAPS_SWAP,
 	SMAPS_SWAP_PSS,
 	SMAPS_LOCKED,
-	SMAPS_LAZYFREE,
 	SMAPS_KEYS,
 };
 
@@ -80,29 +84,12 @@ int smaps_header_parse(const char *line, size_t len, struct smaps_header *ret);
 
 /* ---- smaps_rollup ---- */
 
-enum rollup_counter {
-	ROLLUP_RSS,
-	ROLLUP_PSS,
-	ROLLUP_PSS_ANON, /* the split exists since 5.9 */
-	ROLLUP_PSS_FILE,
-	ROLLUP_PSS_SHMEM,
-	ROLLUP_PRIVATE_CLEAN,
-	ROLLUP_PRIVATE_DIRTY,
-	ROLLUP_ANON_HUGE,
-	ROLLUP_SHMEM_PMD,
-	ROLLUP_FILE_PMD,
-	ROLLUP_SWAP,
-	ROLLUP_SWAP_PSS,
-	ROLLUP_LAZYFREE,
-	ROLLUP_COUNTERS,
-};
-
 struct smaps_rollup {
-	uint32_t have;			 /* bit per enum rollup_counter */
-	uint64_t value[ROLLUP_COUNTERS]; /* bytes */
+	uint32_t have;		    /* bit per enum smaps_key */
+	uint64_t value[SMAPS_KEYS]; /* bytes */
 };
 
-static inline bool rollup_has(const struct smaps_rollup *r, enum rollup_counter counter)
+static inline bool rollup_has(const struct smaps_rollup *r, enum smaps_key counter)
 {
 	return r->have >> counter & 1;
 }

@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "query/group.h"
 
 /* The kernel tells the start in whole clock ticks: a new process may seem this much older. */
@@ -54,25 +55,11 @@ void delta_tracker_done(struct tracker *tracker)
 
 /* ---- the identity and the hash of a row ---- */
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	h = (h ^ v) * 0x9e3779b97f4a7c15;
-	return h ^ h >> 32;
-}
-
-static uint64_t mix_text(uint64_t h, const char *text)
+static uint64_t hash_words(uint64_t h, const char *text)
 {
 	size_t len = text ? strlen(text) : 0;
-	uint64_t word;
 
-	h = mix(h, text ? len : UINT64_MAX);
-	for (; len >= sizeof(word); len -= sizeof(word), text += sizeof(word)) {
-		memcpy(&word, text, sizeof(word));
-		h = mix(h, word);
-	}
-	for (; len; len--)
-		h = mix(h, (unsigned char)*text++);
-	return h;
+	return hash_bytes(hash_number(h, text ? len : UINT64_MAX), text, len);
 }
 
 static struct delta_key key_of(const struct tracker *tracker, const struct field *group,
@@ -83,9 +70,9 @@ static struct delta_key key_of(const struct tracker *tracker, const struct field
 	if (group) {
 		key.pid = 0;
 		/* The number identifies a user: two users may have one name. */
-		key.key = mix(tracker->seed, group->needs & NEEDS_USER ? p->uid : 0);
+		key.key = hash_number(tracker->seed, group->needs & NEEDS_USER ? p->uid : 0);
 		for (size_t i = 0; i < group_keys_of(group, p); i++)
-			key.key = mix_text(key.key, group_key(group, i)->group(p));
+			key.key = hash_words(key.key, group_key(group, i)->group(p));
 	}
 	return key;
 }
@@ -93,17 +80,18 @@ static struct delta_key key_of(const struct tracker *tracker, const struct field
 static uint64_t hash_of(const struct tracker *tracker, const struct row *r)
 {
 	const struct process *p = r->process;
-	uint64_t h = mix(tracker->seed, p->have);
+	uint64_t h = hash_number(tracker->seed, p->have);
 
 	for (int c = 0; c < COUNTER_COUNT; c++)
-		h = process_has(p, c) ? mix(h, process_value(p, c)) : h;
-	h = mix(h, (uint64_t)p->uid << 32 | p->threads);
-	h = mix(h, (uint64_t)(uint32_t)p->oom_score_adj << 32 | (uint32_t)p->ppid);
-	h = mix(h, (uint64_t)r->procs << 32 | r->pss_missing);
-	h = mix(h, (uint64_t)p->pss_status << 16 | (uint64_t)p->pss_source << 8 | p->mm_owner);
-	h = mix(h, p->cgroup_key);
+		h = process_has(p, c) ? hash_number(h, process_value(p, c)) : h;
+	h = hash_number(h, (uint64_t)p->uid << 32 | p->threads);
+	h = hash_number(h, (uint64_t)(uint32_t)p->oom_score_adj << 32 | (uint32_t)p->ppid);
+	h = hash_number(h, (uint64_t)r->procs << 32 | r->pss_missing);
+	h = hash_number(h,
+			(uint64_t)p->pss_status << 16 | (uint64_t)p->pss_source << 8 | p->mm_owner);
+	h = hash_number(h, p->cgroup_key);
 	/* The name is left out: it may be cut in one tick and whole in the next. */
-	return mix_text(h, p->comm);
+	return hash_words(h, p->comm);
 }
 
 static int compare_keys(const void *pa, const void *pb)
@@ -468,4 +456,27 @@ int delta_set_update(struct delta_set *set, const struct query *q, struct snapsh
 	}
 	set->joined = false;
 	return r;
+}
+
+/* ---- what is told of changes ---- */
+
+bool delta_of_totals(enum counter c, const struct totals *now, const struct totals *before,
+		     int64_t *ret_bytes)
+{
+	static const struct totals nothing = {.have = ~(counter_mask)0};
+	const struct totals *a = now->processes ? now : &nothing;
+	const struct totals *b = before->processes ? before : &nothing;
+
+	return counter_change(c, a->have, a->value, b->have, b->value, ret_bytes);
+}
+
+int64_t delta_rate(int64_t bytes, uint64_t us)
+{
+	double rate = us ? (double)bytes * 1e6 / (double)us : 0;
+
+	if (!us)
+		return bytes;
+	if (rate >= 0x1p63 || rate <= -0x1p63)
+		return rate > 0 ? INT64_MAX : INT64_MIN;
+	return (int64_t)(rate < 0 ? rate - 0.5 : rate + 0.5);
 }

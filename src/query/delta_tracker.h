@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "query/delta.h"
 #include "query/query.h"
 #include "query/sums.h"
 
@@ -41,11 +40,6 @@ struct tracker {
 	int64_t last_boot_ms;	       /* the time of the last rows, ms since the machine booted */
 };
 
-/* Rows that did so since the last tick. */
-struct delta_counts {
-	size_t started, ended, changed;
-};
-
 void delta_tracker_init(struct tracker *tracker, uint64_t seed, bool from_start);
 void delta_tracker_done(struct tracker *tracker);
 /*
@@ -64,26 +58,6 @@ void delta_tracker_join(const struct tracker *tracker, const struct field *group
 int delta_tracker_update(struct tracker *tracker, const struct field *group,
 			 const struct snapshot *s, const struct rows *rows,
 			 const struct totals *totals);
-
-/* What watch, top or serve cost in one tick. */
-struct own_cost {
-	uint64_t cpu_us;	 /* of all threads, BPF programs included */
-	uint64_t resident_bytes; /* RSS */
-	bool known;		 /* there was a tick */
-};
-
-/* What a tick shows beside its rows. */
-struct delta {
-	bool known;	      /* there was an earlier tick; else rows have no changes */
-	bool from_start;      /* changes are since the first tick, not per second since the last */
-	int64_t since_ms;     /* the time of the earlier tick, ms since the epoch */
-	struct totals before; /* the totals of the earlier tick */
-	struct delta_counts counts;
-	bool only_changed;    /* rows that did not change are hidden (--changed) */
-	uint64_t tick;	      /* the number of the tick, from 1 */
-	uint64_t missed;      /* ticks that were skipped so far */
-	struct own_cost cost; /* of the tick before */
-};
 
 /*
  * The earlier rows of watch and top: of processes and of groups, the last ones and the first ones.
@@ -126,5 +100,12 @@ void delta_set_join(struct delta_set *set, const struct field *group, struct sna
  */
 int delta_set_update(struct delta_set *set, const struct query *q, struct snapshot *s,
 		     struct query_rows *rows, const struct totals *totals);
+
+/* Bytes per second over `us` microseconds, rounded to nearest; `bytes` itself if `us` is 0. */
+int64_t delta_rate(int64_t bytes, uint64_t us);
+/* The change of a counter of totals. False if it is not known. Totals of no processes are known:
+ * all are 0. */
+bool delta_of_totals(enum counter c, const struct totals *now, const struct totals *before,
+		     int64_t *ret_bytes);
 
 #endif

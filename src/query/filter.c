@@ -10,7 +10,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/hash.h"
+#include "base/string_table.h"
 #include "query/pattern.h"
 
 static int compare_pid(const void *a, const void *b)
@@ -120,39 +120,28 @@ bool filter_matches_unit(const char *globs, const char *unit)
 	return false;
 }
 
-/* A hash table: for each path that was seen, whether the glob matches. */
+/* The paths that were seen, and whether the glob matches each of them. */
 struct cgroups_seen {
-	size_t mask; /* the size minus 1; the size is at least twice the number of processes */
-	struct {
-		const char *path;
-		bool fits;
-	} item[];
+	struct string_table paths;
+	bool *fits;
 };
 
-static struct cgroups_seen *seen_new(size_t count)
+static void seen_done(struct cgroups_seen *seen)
 {
-	struct cgroups_seen *seen;
-	size_t size = 2;
-
-	while (size < count * 2)
-		size *= 2;
-	seen = calloc(1, sizeof(*seen) + size * sizeof(*seen->item));
-	if (seen)
-		seen->mask = size - 1;
-	return seen;
+	string_table_done(&seen->paths);
+	free(seen->fits);
 }
 
 static bool seen_matches(struct cgroups_seen *seen, const char *glob, const char *path)
 {
-	size_t at = hash_text(HASH_START, path) & seen->mask;
+	size_t known = seen->paths.count;
+	uint32_t number;
 
-	for (; seen->item[at].path; at = (at + 1) & seen->mask) {
-		if (seen->item[at].path == path || strcmp(seen->item[at].path, path) == 0)
-			return seen->item[at].fits;
-	}
-	seen->item[at].path = path;
-	seen->item[at].fits = filter_matches_cgroup(glob, path);
-	return seen->item[at].fits;
+	if (string_table_number(&seen->paths, path, &number) < 0)
+		return filter_matches_cgroup(glob, path);
+	if (number == known)
+		seen->fits[number] = filter_matches_cgroup(glob, path);
+	return seen->fits[number];
 }
 
 static bool in_cgroup(const struct filter *f, const char *path)
@@ -190,11 +179,14 @@ int filter_rows(struct snapshot *s, const struct filter *f,
 		int (*matches)(const struct filter *, const struct process *),
 		struct process_list *processes)
 {
-	cleanup_free struct cgroups_seen *seen = f->cgroup ? seen_new(s->count) : NULL;
+	cleanup(seen_done) struct cgroups_seen seen = {};
 	struct filter with = *f;
-	int r = f->cgroup && !seen ? -ENOMEM : process_list_reserve(processes, s->count);
+	int r = process_list_reserve(processes, s->count);
 
-	with.seen = seen;
+	if (f->cgroup) {
+		seen.fits = calloc(s->count + 1, sizeof(*seen.fits));
+		with.seen = seen.fits ? &seen : NULL;
+	}
 	if (f->pattern)
 		pattern_begin(f->pattern);
 	for (size_t i = 0; r >= 0 && i < s->count; i++) {

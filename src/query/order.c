@@ -10,7 +10,6 @@
 
 #include "base/array.h"
 #include "fields/map_fields.h"
-#include "query/delta.h"
 
 #define SIGN_BIT (1ULL << 63)
 
@@ -32,9 +31,8 @@ enum place {
 
 struct standing {
 	enum place place;
-	uint64_t amount;  /* of counters and percentages */
-	int64_t number;	  /* of numbers and times */
-	const char *text; /* of text */
+	uint64_t rank;	  /* of PLACE_VALUE: the lower one comes first */
+	const char *text; /* of texts with equal ranks, which are their beginnings */
 };
 
 struct sorting {
@@ -78,16 +76,16 @@ static void stand_by_counter(const struct sorting *cmp, enum counter c, const st
 
 	st->place = PLACE_VALUE;
 	if (process_has(p, c)) {
-		st->amount = process_value(p, c);
+		st->rank = ~process_value(p, c);
 		return;
 	}
 	expensive = counter_table[c].origin != ORIGIN_KERNEL &&
 		    (p->kind == PROCESS_USER || p->kind == PROCESS_SUM);
 	readable = cmp->estimate && is_unread(p);
 	if (expensive && !cmp->order->reverse && upper_bound(p, c) != UINT64_MAX)
-		st->amount = upper_bound(p, c);
+		st->rank = ~upper_bound(p, c);
 	else if (expensive && readable)
-		st->amount = cmp->order->reverse ? 0 : UINT64_MAX;
+		st->rank = cmp->order->reverse ? UINT64_MAX : 0;
 	else
 		st->place = PLACE_LAST;
 }
@@ -96,6 +94,16 @@ static void stand_by_counter(const struct sorting *cmp, enum counter c, const st
 static bool is_counter(const struct field *f)
 {
 	return field_is_counter(f) && !(f->flags & FIELD_OWN_WHOLE);
+}
+
+/* A text's first bytes, in the order of field_compare_text(). */
+static uint64_t beginning_of(const struct field *f, const char *text)
+{
+	uint64_t word = 0;
+
+	for (int i = 0; i < 8; i++)
+		word = word << 8 | field_text_weight(f, *text ? *text++ : 0);
+	return word;
 }
 
 static struct standing stand(const struct sorting *cmp, const struct field *f, const struct row *r)
@@ -107,7 +115,7 @@ static struct standing stand(const struct sorting *cmp, const struct field *f, c
 	if (f->counter == COUNTER_NODES) {
 		v = field_value(f, r, cmp->snapshot);
 		st.place = v.known ? PLACE_VALUE : PLACE_LAST;
-		st.amount = v.known ? v.bytes : 0;
+		st.rank = v.known ? ~v.bytes : 0;
 		return st;
 	}
 	if (is_counter(f)) {
@@ -125,57 +133,16 @@ static struct standing stand(const struct sorting *cmp, const struct field *f, c
 	if (!v.known)
 		return st;
 	st.place = PLACE_VALUE;
-	if (f->type == FIELD_PERCENT)
-		st.amount = (uint64_t)(v.percent * 1000);
-	else if (f->type == FIELD_TEXT)
+	if (f->type == FIELD_TEXT) {
 		st.text = v.text;
-	else if (f->type == FIELD_BOOL)
-		st.number = v.yes;
-	else
-		/* Reverses the order, without an overflow. */
-		st.number = f->type == FIELD_AMOUNT ? ~v.number : v.number;
-	return st;
-}
-
-/* How values are compared: the largest amount or change first, all else ascending. */
-enum comparison_kind {
-	BY_AMOUNT,
-	BY_CHANGE,
-	BY_TEXT,
-	BY_NUMBER,
-};
-
-static enum comparison_kind comparison_of(const struct field *f)
-{
-	if (field_is_counter(f))
-		return BY_AMOUNT;
-	if (f->type == FIELD_TEXT)
-		return BY_TEXT;
-	return f->type == FIELD_CHANGE || f->type == FIELD_GROWTH ? BY_CHANGE : BY_NUMBER;
-}
-
-static int compare_values(const struct field *f, const struct standing *x, const struct standing *y)
-{
-	switch (comparison_of(f)) {
-	case BY_AMOUNT:
-		return (x->amount < y->amount) - (x->amount > y->amount);
-	case BY_CHANGE:
-		return (x->number < y->number) - (x->number > y->number);
-	case BY_TEXT:
-		return field_compare_text(f, x->text, y->text);
-	default:
-		return (x->number > y->number) - (x->number < y->number);
+		st.rank = beginning_of(f, v.text);
+	} else if (f->type == FIELD_PERCENT) {
+		st.rank = ~(uint64_t)(v.percent * 1000);
+	} else {
+		st.rank = (f->type == FIELD_BOOL ? v.yes : (uint64_t)v.number) ^ SIGN_BIT;
+		st.rank = field_sorts_descending(f) ? ~st.rank : st.rank;
 	}
-}
-
-/* A text's first bytes, in the order of field_compare_text(). */
-static uint64_t beginning_of(const struct field *f, const char *text)
-{
-	uint64_t word = 0;
-
-	for (int i = 0; i < 8; i++)
-		word = word << 8 | field_text_weight(f, *text ? *text++ : 0);
-	return word;
+	return st;
 }
 
 /*
@@ -187,24 +154,10 @@ static uint64_t rank_of(const struct sorting *cmp, const struct row *r)
 {
 	const struct field *c = cmp->order->keys.count ? cmp->order->keys.item[0] : NULL;
 	struct standing st = c ? stand(cmp, c, r) : (struct standing){.place = PLACE_LAST};
-	uint64_t rank;
 
 	if (st.place != PLACE_VALUE)
 		return st.place == PLACE_FIRST ? 0 : UINT64_MAX;
-	switch (comparison_of(c)) {
-	case BY_AMOUNT:
-		rank = ~st.amount;
-		break;
-	case BY_CHANGE:
-		rank = ~((uint64_t)st.number ^ SIGN_BIT);
-		break;
-	case BY_TEXT:
-		rank = beginning_of(c, st.text);
-		break;
-	default:
-		rank = (uint64_t)st.number ^ SIGN_BIT;
-	}
-	return cmp->order->reverse ? ~rank : rank;
+	return cmp->order->reverse ? ~st.rank : st.rank;
 }
 
 /* Of rows with equal ranks. */
@@ -223,7 +176,8 @@ static int compare_keys(const struct sorting *cmp, const struct row *a, const st
 			return x.place < y.place ? -1 : 1;
 		if (x.place != PLACE_VALUE)
 			continue;
-		r = compare_values(c, &x, &y);
+		r = c->type == FIELD_TEXT ? field_compare_text(c, x.text, y.text)
+					  : ORDER_OF(x.rank, y.rank);
 		if (r)
 			return cmp->order->reverse ? -r : r;
 	}
@@ -251,7 +205,7 @@ static void sort_rows(const struct order *o, const struct snapshot *s, bool esti
 		.order = o,
 		.snapshot = s,
 		.estimate = estimate,
-		.ranked = o->keys.count && comparison_of(o->keys.item[0]) != BY_TEXT,
+		.ranked = o->keys.count && o->keys.item[0]->type != FIELD_TEXT,
 	};
 
 	for (size_t i = 0; i < rows->count; i++)
@@ -268,7 +222,7 @@ void order_at_least(const struct order *o, uint64_t min, struct rows *rows)
 {
 	const struct field *key = o->keys.count ? o->keys.item[0] : NULL;
 	bool delta = key && key->type == FIELD_CHANGE;
-	bool size = key && field_is_counter(key) && !counter_table[key->counter].is_count;
+	bool size = key && field_is_counter(key) && counter_table[key->counter].unit == UNIT_BYTES;
 	enum counter c = size ? (enum counter)key->counter : COUNTER_PSS;
 	size_t count = 0;
 

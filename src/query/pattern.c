@@ -181,16 +181,28 @@ static int program_repeat(struct pattern *p, size_t start, int least, int most)
 	return r < 0 ? r : program_add(p, PART_JUMP, 0, -(ptrdiff_t)len - 1);
 }
 
+/* ---- the expression; what is no expression is refused, as glibc does ---- */
+
+#define REPEAT_MAX 32767 /* RE_DUP_MAX of glibc */
+#define NO_LIMIT   (-1)
+#define NO_NUMBER  (-2)
+
+struct parser {
+	struct pattern *p;
+	const char *at;
+	unsigned depth; /* of parentheses */
+};
+
+static int parse_error(struct parser *s, const char *why)
+{
+	s->p->why = why;
+	return -EINVAL;
+}
+
 /* ---- brackets: which bytes are in [a-z[:digit:]]; a backslash is a byte as any other ---- */
 
 #define NO_END	  "a [ has no ]"
 #define BAD_RANGE "a range in [] ends before it begins, or is none"
-
-struct bracket {
-	const char *at;
-	struct byte_set set;
-	const char *why;
-};
 
 /* A byte, or a set of bytes that was added already. */
 struct element {
@@ -211,7 +223,7 @@ static bool class_add(const char *name, size_t len, struct byte_set *ret)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
-		if (strlen(classes[i].name) != len || memcmp(classes[i].name, name, len) != 0)
+		if (!part_is((struct text_part){name, len}, classes[i].name))
 			continue;
 		/* ASCII alone: the same in all locales. */
 		for (int c = 1; c < 128; c++) {
@@ -223,225 +235,127 @@ static bool class_add(const char *name, size_t len, struct byte_set *ret)
 	return false;
 }
 
-static int bracket_error(struct bracket *b, const char *why)
-{
-	b->why = why;
-	return -EINVAL;
-}
-
 /* [:class:], [=x=] or [.x.] of a bracket. */
-static int read_named(struct bracket *b, struct element *ret)
+static int read_named(struct parser *s, struct byte_set *set, struct element *ret)
 {
-	char kind = b->at[1], end[] = {kind, ']', '\0'};
-	const char *name = b->at + 2, *close = strstr(name, end);
+	char kind = s->at[1], end[] = {kind, ']', '\0'};
+	const char *name = s->at + 2, *close = strstr(name, end);
 	size_t len = close ? (size_t)(close - name) : 0;
 
 	if (!close)
-		return bracket_error(b, NO_END);
-	b->at = close + 2;
+		return parse_error(s, NO_END);
+	s->at = close + 2;
 	*ret = (struct element){.is_set = kind != '.', .byte = (uint8_t)*name};
 	if (kind == ':')
-		return class_add(name, len, &b->set)
+		return class_add(name, len, set)
 			       ? 0
-			       : bracket_error(b, "no such class as in [[:alpha:]]");
+			       : parse_error(s, "no such class as in [[:alpha:]]");
 	if (len != 1)
-		return bracket_error(b, "[.x.] and [=x=] are about one byte");
+		return parse_error(s, "[.x.] and [=x=] are about one byte");
 	if (kind == '=')
-		set_add(&b->set, (uint8_t)*name);
+		set_add(set, (uint8_t)*name);
 	return 0;
 }
 
-static int read_element(struct bracket *b, bool hyphen, struct element *ret)
+static int read_element(struct parser *s, bool hyphen, struct byte_set *set, struct element *ret)
 {
-	if (!*b->at)
-		return bracket_error(b, NO_END);
-	if (*b->at == '[' && b->at[1] && strchr(".=:", b->at[1]))
-		return read_named(b, ret);
-	if (*b->at == '-' && !hyphen && b->at[1] != ']')
-		return bracket_error(b, BAD_RANGE);
-	*ret = (struct element){.byte = (uint8_t)*b->at++};
+	if (!*s->at)
+		return parse_error(s, NO_END);
+	if (*s->at == '[' && s->at[1] && strchr(".=:", s->at[1]))
+		return read_named(s, set, ret);
+	if (*s->at == '-' && !hyphen && s->at[1] != ']')
+		return parse_error(s, BAD_RANGE);
+	*ret = (struct element){.byte = (uint8_t)*s->at++};
 	return 0;
 }
 
 /* One byte or class, or a range of bytes. */
-static int read_item(struct bracket *b, bool first)
+static int read_item(struct parser *s, bool first, struct byte_set *set)
 {
 	struct element from, to;
-	int r = read_element(b, first, &from);
+	int r = read_element(s, first, set, &from);
 
 	if (r < 0 || from.is_set)
 		return r;
 	to = from;
-	if (*b->at == '-' && b->at[1] != ']') {
-		b->at++;
-		r = read_element(b, true, &to);
+	if (*s->at == '-' && s->at[1] != ']') {
+		s->at++;
+		r = read_element(s, true, set, &to);
 		if (r < 0)
 			return r;
 		if (to.is_set || from.byte > to.byte)
-			return bracket_error(b, BAD_RANGE);
+			return parse_error(s, BAD_RANGE);
 	}
 	for (unsigned c = from.byte; c <= to.byte; c++)
-		set_add(&b->set, (uint8_t)c);
+		set_add(set, (uint8_t)c);
 	return 0;
 }
 
-/* Reads what follows '[', and moves behind its ']'. Returns 0, or -EINVAL and *ret_why. */
-static int bracket_read(const char **at, struct byte_set *ret, const char **ret_why)
+/* Reads what follows '[', and moves behind its ']'. */
+static int parse_bracket(struct parser *s)
 {
-	struct bracket b = {.at = *at};
-	bool negated = *b.at == '^', first = true;
+	struct byte_set set = {};
+	bool negated = *s->at == '^', first = true;
 	int r = 0;
 
-	b.at += negated;
+	s->at += negated;
 	/* The first ']' is a byte. */
-	for (; r == 0 && (first || *b.at != ']'); first = false)
-		r = read_item(&b, first);
-	if (r < 0) {
-		*ret_why = b.why;
+	for (; r == 0 && (first || *s->at != ']'); first = false)
+		r = read_item(s, first, &set);
+	if (r < 0)
 		return r;
-	}
+	s->at++;
 	if (negated)
-		set_negate(&b.set);
-	*at = b.at + 1;
-	*ret = b.set;
-	return 0;
+		set_negate(&set);
+	return program_add_class(s->p, &set);
 }
 
-/* ---- the expression; what is no expression is refused, as glibc does ---- */
+/* ---- repeats ---- */
 
-#define REPEAT_MAX 32767 /* RE_DUP_MAX of glibc */
-#define NO_LIMIT   (-1)
-#define NO_NUMBER  (-2)
-
-enum token {
-	TOKEN_END,
-	TOKEN_BYTE,
-	TOKEN_DOT,
-	TOKEN_HERE,    /* ^ $ \< \> \` \' \B */
-	TOKEN_BOUND,   /* \b */
-	TOKEN_INSIDE,  /* \B */
-	TOKEN_CLASS,   /* \w \W \s \S */
-	TOKEN_BRACKET, /* [ */
-	TOKEN_OPEN,
-	TOKEN_CLOSE,
-	TOKEN_OR,
-	TOKEN_STAR,
-	TOKEN_PLUS,
-	TOKEN_QUESTION,
-	TOKEN_BRACE,
-	TOKEN_BRACE_END,
-	TOKEN_REFERENCE, /* \1 */
-	TOKEN_BACKSLASH, /* the last byte */
-};
-
-struct parser {
-	struct pattern *p;
-	const char *at; /* after the token */
-	enum token token;
-	uint8_t byte;	/* of the token; of an escape, the byte after the backslash */
-	uint8_t places; /* TOKEN_HERE */
-	unsigned depth;
-};
-
-static int parse_error(struct parser *s, const char *why)
-{
-	s->p->why = why;
-	return -EINVAL;
-}
-
-static void read_escaped(struct parser *s)
-{
-	static const struct {
-		char byte;
-		uint8_t token, places;
-	} known[] = {
-		{'<', TOKEN_HERE, PLACE_AFTER_OTHER | PLACE_BEFORE_WORD},
-		{'>', TOKEN_HERE, PLACE_AFTER_WORD | PLACE_BEFORE_OTHER},
-		{'`', TOKEN_HERE, PLACE_BEGIN},
-		{'\'', TOKEN_HERE, PLACE_END},
-		{'b', TOKEN_BOUND, 0},
-		{'B', TOKEN_INSIDE, 0},
-		{'w', TOKEN_CLASS, 0},
-		{'W', TOKEN_CLASS, 0},
-		{'s', TOKEN_CLASS, 0},
-		{'S', TOKEN_CLASS, 0},
-	};
-	char c = *s->at;
-
-	if (!c) {
-		s->token = TOKEN_BACKSLASH;
-		return;
-	}
-	s->at++;
-	s->byte = (uint8_t)c;
-	s->token = c >= '1' && c <= '9' ? TOKEN_REFERENCE : TOKEN_BYTE;
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-		if (known[i].byte == c) {
-			s->token = known[i].token;
-			s->places = known[i].places;
-		}
-	}
-}
-
-static void next_token(struct parser *s)
-{
-	static const char special[] = ".[()|*+?{}";
-	static const uint8_t tokens[] = {
-		TOKEN_DOT,  TOKEN_BRACKET, TOKEN_OPEN,	   TOKEN_CLOSE, TOKEN_OR,
-		TOKEN_STAR, TOKEN_PLUS,	   TOKEN_QUESTION, TOKEN_BRACE, TOKEN_BRACE_END,
-	};
-	const char *found;
-	char c = *s->at;
-
-	s->byte = (uint8_t)c;
-	s->token = TOKEN_END;
-	if (!c)
-		return;
-	s->at++;
-	s->token = TOKEN_BYTE;
-	if (c == '\\') {
-		read_escaped(s);
-	} else if (c == '^' || c == '$') {
-		s->token = TOKEN_HERE;
-		s->places = c == '^' ? PLACE_BEGIN : PLACE_END;
-	} else if ((found = strchr(special, c))) {
-		s->token = tokens[found - special];
-	}
-}
-
-/* A number of {2,3}, up to ',' or '}'. */
-static int read_number(struct parser *s)
+/*
+ * A number of {2,3}, and the ',' or '}' behind it, or NUL. As in glibc, an escaped byte counts as
+ * the byte, unless it is \1 to \9 or \}.
+ */
+static int read_number(struct parser *s, char *ret_end)
 {
 	int n = NO_LIMIT;
 
 	for (;;) {
-		next_token(s);
-		if (s->token == TOKEN_END)
+		char c = *s->at;
+		bool escaped = c == '\\';
+
+		*ret_end = c;
+		if (!c)
 			return NO_NUMBER;
-		if (s->token == TOKEN_BRACE_END || s->byte == ',')
+		s->at++;
+		if (escaped) {
+			c = *ret_end = *s->at;
+			s->at += c != '\0';
+		}
+		if (c == ',' || (c == '}' && !escaped))
 			return n;
-		if (s->token != TOKEN_BYTE || !is_digit((char)s->byte) || n == NO_NUMBER)
+		if (!is_digit(c) || (escaped && c != '0') || n == NO_NUMBER)
 			n = NO_NUMBER;
 		else if (n <= REPEAT_MAX)
-			n = (n < 0 ? 0 : n * 10) + s->byte - '0';
+			n = (n < 0 ? 0 : n * 10) + c - '0';
 	}
 }
 
 static int read_braces(struct parser *s, int *ret_least, int *ret_most)
 {
-	bool comma;
-	int least = read_number(s), most = least;
+	char end;
+	int least = read_number(s, &end), most = least;
+	bool comma = end == ',';
 
-	comma = s->token == TOKEN_BYTE && s->byte == ',';
 	if (least == NO_LIMIT && !comma)
 		return parse_error(s, "{} without a number");
 	if (least == NO_LIMIT)
 		least = 0; /* {,3} */
 	if (least != NO_NUMBER && comma)
-		most = read_number(s);
-	if (s->token == TOKEN_END)
+		most = read_number(s, &end);
+	if (!end)
 		return parse_error(s, "a { has no }");
-	if (least == NO_NUMBER || most == NO_NUMBER || s->token != TOKEN_BRACE_END ||
+	if (least == NO_NUMBER || most == NO_NUMBER || end != '}' ||
 	    (most != NO_LIMIT && least > most))
 		return parse_error(s, "{} holds a number, or two in order: {2}, {2,}, {,3}, {2,3}");
 	if (least > REPEAT_MAX || most > REPEAT_MAX)
@@ -451,27 +365,23 @@ static int read_braces(struct parser *s, int *ret_least, int *ret_most)
 	return 0;
 }
 
-static bool is_repeat(enum token token)
-{
-	return token == TOKEN_STAR || token == TOKEN_PLUS || token == TOKEN_QUESTION ||
-	       token == TOKEN_BRACE;
-}
-
 static int parse_repeats(struct parser *s, size_t start)
 {
 	int r = 0;
 
-	for (; r == 0 && is_repeat(s->token); next_token(s)) {
-		int least = s->token == TOKEN_PLUS,
-		    most = s->token == TOKEN_QUESTION ? 1 : NO_LIMIT;
+	while (r == 0 && *s->at && strchr("*+?{", *s->at)) {
+		char c = *s->at++;
+		int least = c == '+', most = c == '?' ? 1 : NO_LIMIT;
 
-		if (s->token == TOKEN_BRACE)
+		if (c == '{')
 			r = read_braces(s, &least, &most);
 		if (r == 0)
 			r = program_repeat(s->p, start, least, most);
 	}
 	return r;
 }
+
+/* ---- what can be repeated, and places ---- */
 
 /* A place that is one of two. */
 static int add_either(struct parser *s, uint8_t places, uint8_t others)
@@ -485,10 +395,31 @@ static int add_either(struct parser *s, uint8_t places, uint8_t others)
 	return r < 0 ? r : program_add(s->p, PART_HERE, others, 0);
 }
 
-static int add_class(struct parser *s)
+#define WORD_BEGINS (PLACE_AFTER_OTHER | PLACE_BEFORE_WORD)
+#define WORD_ENDS   (PLACE_AFTER_WORD | PLACE_BEFORE_OTHER)
+
+/* The place that an escaped byte means. */
+static int add_place(struct parser *s, char c)
+{
+	switch (c) {
+	case '<':
+		return program_add(s->p, PART_HERE, WORD_BEGINS, 0);
+	case '>':
+		return program_add(s->p, PART_HERE, WORD_ENDS, 0);
+	case 'b':
+		return add_either(s, WORD_BEGINS, WORD_ENDS);
+	case 'B':
+		return add_either(s, PLACE_AFTER_WORD | PLACE_BEFORE_WORD,
+				  PLACE_AFTER_OTHER | PLACE_BEFORE_OTHER);
+	default:
+		return program_add(s->p, PART_HERE, c == '`' ? PLACE_BEGIN : PLACE_END, 0);
+	}
+}
+
+/* \w \W \s \S */
+static int add_class(struct parser *s, char c)
 {
 	struct byte_set set = {};
-	char c = (char)s->byte;
 
 	if (to_lower(c) == 'w') {
 		class_add("alnum", 5, &set);
@@ -501,12 +432,20 @@ static int add_class(struct parser *s)
 	return program_add_class(s->p, &set);
 }
 
-static int add_bracket(struct parser *s)
+/* What follows a backslash and is no place. */
+static int parse_escaped(struct parser *s)
 {
-	struct byte_set set;
-	int r = bracket_read(&s->at, &set, &s->p->why);
+	char c = *s->at;
 
-	return r < 0 ? r : program_add_class(s->p, &set);
+	if (!c)
+		return parse_error(s, "it ends in a backslash");
+	s->at++;
+	if (strchr("wWsS", c))
+		return add_class(s, c);
+	if (c >= '1' && c <= '9')
+		return parse_error(
+			s, "\\1 to \\9 are not supported (nothing bounds the time they take)");
+	return program_add(s->p, PART_BYTE, (uint8_t)c, 0);
 }
 
 static int parse_choice(struct parser *s);
@@ -518,59 +457,49 @@ static int parse_group(struct parser *s)
 	if (s->depth == PATTERN_DEPTH_MAX)
 		return parse_error(s, "too many ( within one another");
 	s->depth++;
-	next_token(s);
 	r = parse_choice(s);
 	s->depth--;
-	return r == 0 && s->token != TOKEN_CLOSE ? parse_error(s, "a ( has no )") : r;
-}
-
-/* Reads what can be repeated, up to its last token. */
-static int parse_atom(struct parser *s)
-{
-	switch (s->token) {
-	case TOKEN_DOT:
-		return program_add(s->p, PART_ANY, 0, 0);
-	case TOKEN_CLASS:
-		return add_class(s);
-	case TOKEN_BRACKET:
-		return add_bracket(s);
-	case TOKEN_OPEN:
-		return parse_group(s);
-	case TOKEN_REFERENCE:
-		return parse_error(
-			s, "\\1 to \\9 are not supported (nothing bounds the time they take)");
-	case TOKEN_BACKSLASH:
-		return parse_error(s, "it ends in a backslash");
-	default:
-		if (is_repeat(s->token))
-			return parse_error(s, "*, +, ? or { has nothing before it to repeat");
-		/* Also '}', and a ')' without a '('. */
-		return program_add(s->p, PART_BYTE, s->byte, 0);
-	}
+	if (r < 0 || *s->at != ')')
+		return r < 0 ? r : parse_error(s, "a ( has no )");
+	s->at++;
+	return 0;
 }
 
 static int parse_expression(struct parser *s)
 {
 	size_t start = s->p->count;
+	char c = *s->at++;
 	int r;
 
-	/* A place cannot be repeated. */
-	if (s->token == TOKEN_HERE)
-		r = program_add(s->p, PART_HERE, s->places, 0);
-	else if (s->token == TOKEN_BOUND)
-		r = add_either(s, PLACE_AFTER_OTHER | PLACE_BEFORE_WORD,
-			       PLACE_AFTER_WORD | PLACE_BEFORE_OTHER);
-	else if (s->token == TOKEN_INSIDE)
-		r = add_either(s, PLACE_AFTER_WORD | PLACE_BEFORE_WORD,
-			       PLACE_AFTER_OTHER | PLACE_BEFORE_OTHER);
-	else {
-		r = parse_atom(s);
-		if (r == 0)
-			next_token(s);
-		return r < 0 ? r : parse_repeats(s, start);
+	switch (c) {
+	case '^':
+	case '$':
+		/* A place cannot be repeated. */
+		return add_place(s, c == '^' ? '`' : '\'');
+	case '\\':
+		if (*s->at && strchr("<>bB`'", *s->at))
+			return add_place(s, *s->at++);
+		r = parse_escaped(s);
+		break;
+	case '.':
+		r = program_add(s->p, PART_ANY, 0, 0);
+		break;
+	case '[':
+		r = parse_bracket(s);
+		break;
+	case '(':
+		r = parse_group(s);
+		break;
+	case '*':
+	case '+':
+	case '?':
+	case '{':
+		return parse_error(s, "*, +, ? or { has nothing before it to repeat");
+	default:
+		/* Also '}', and a ')' without a '('. */
+		r = program_add(s->p, PART_BYTE, (uint8_t)c, 0);
 	}
-	next_token(s);
-	return r;
+	return r < 0 ? r : parse_repeats(s, start);
 }
 
 /* Branches between '|'. A branch may be empty. Each is tried, and goes on after the last one. */
@@ -583,12 +512,11 @@ static int parse_choice(struct parser *s)
 	for (;;) {
 		size_t start = p->count;
 
-		while (r == 0 && s->token != TOKEN_END && s->token != TOKEN_OR &&
-		       !(s->depth && s->token == TOKEN_CLOSE))
+		while (r == 0 && *s->at && *s->at != '|' && !(s->depth && *s->at == ')'))
 			r = parse_expression(s);
-		if (r < 0 || s->token != TOKEN_OR)
+		if (r < 0 || *s->at != '|')
 			break;
-		next_token(s);
+		s->at++;
 		r = program_insert(p, start, PART_SPLIT, (ptrdiff_t)(p->count - start + 2));
 		if (r == 0)
 			r = program_add(p, PART_JUMP, 0, last ? (ptrdiff_t)(p->count - last) : 0);
@@ -607,10 +535,8 @@ static int parse_choice(struct parser *s)
 static int pattern_parse(struct pattern *p, const char *text)
 {
 	struct parser s = {.p = p, .at = text};
-	int r;
+	int r = parse_choice(&s);
 
-	next_token(&s);
-	r = parse_choice(&s);
 	return r < 0 ? r : program_add(p, PART_MATCH, 0, 0);
 }
 

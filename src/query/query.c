@@ -37,9 +37,9 @@ uint64_t query_filter_key(const struct query *q)
 	uint64_t key = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(filters); i++)
-		key = (key ^ q->text_hash[filters[i]]) * 0x9e3779b97f4a7c15;
+		key = hash_number(key, q->text_hash[filters[i]]);
 	if (group->key) {
-		key = (key ^ group->uid ^ (uint64_t)(uintptr_t)group->key) * 0x9e3779b97f4a7c15;
+		key = hash_number(key, group->uid ^ (uintptr_t)group->key);
 		key = hash_text(key, group->text);
 		for (size_t i = 0; i < group->keys; i++)
 			key = hash_number(key, group->end[i]);

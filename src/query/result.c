@@ -2,7 +2,6 @@
 /* The steps from a snapshot to the result of a query, and the names that each step needs. */
 #include "query/result.h"
 
-#include "query/delta.h"
 #include "query/delta_tracker.h"
 #include "query/group.h"
 #include "query/memcg_rows.h"
@@ -38,8 +37,8 @@ void query_needs(const struct query *q, struct query_needs *ret)
 	if (q->group) {
 		/* The processes of a group name it. */
 		ret->group |= q->group->needs | q->needs;
-		ret->order = keys & (NEEDS_MEMCG | NEEDS_MEMCG_DETAIL);
-		ret->shown = q->needs & (NEEDS_MEMCG | NEEDS_MEMCG_DETAIL);
+		ret->order = keys & NEEDS_CHARGES;
+		ret->shown = q->needs & NEEDS_CHARGES;
 	} else if (q->tree) {
 		/* The tree writes its branches before the names. */
 		ret->group |= q->needs;
@@ -180,14 +179,4 @@ void query_show(struct snapshot *s, const struct query *q, struct query_rows *ro
 	/* The processes that were asked for exist, but the kernel does not show them. */
 	if (q->filter.pid_count && !rows->matched.count && s->collection.not_seen)
 		ret->totals.have = 0;
-}
-
-int query_run(struct snapshot *s, struct query_rows *rows, const struct query *q,
-	      struct result *ret)
-{
-	int r = query_group(s, q, rows);
-
-	if (r == 0)
-		query_show(s, q, rows, false, ret);
-	return r;
 }

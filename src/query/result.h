@@ -7,8 +7,6 @@
  *   query_select_text    by name, command line and cgroup: needs.filter
  *   query_group          groups or the tree: needs.group
  *   query_show           the rest; memory cgroups of the groups: needs.order
- *
- * query_run() is the last two.
  */
 #ifndef ZMEM_QUERY_RESULT_H
 #define ZMEM_QUERY_RESULT_H
@@ -16,27 +14,6 @@
 #include "model/snapshot.h"
 #include "query/query.h"
 #include "query/sums.h"
-
-struct delta;
-
-/* What a command found and a renderer shows. It borrows everything it points to. */
-struct result {
-	const struct snapshot *snapshot;
-	enum pss_source pss; /* of all that were chosen, shown or not */
-	/* Rows are groups that have this column in common; NULL: rows are processes. */
-	const struct field *group;
-	bool memcgs;		/* the groups are all memory cgroups */
-	bool tree;		/* rows have the sums of the rows below them */
-	bool app;		/* it was asked for; a recording has it in any case */
-	const struct row *rows; /* shown, in order */
-	size_t row_count;
-	size_t others_count; /* matched and not shown */
-	struct totals others;
-	struct totals totals;	   /* shown and others */
-	const struct delta *delta; /* since an earlier one; NULL: there is none */
-	pid_t killed; /* the victim, if it is the moment of an OOM kill; 0: it is none, or not known
-		       */
-};
 
 /*
  * Shows the first `shown` rows, sums the others and all rows, and counts the processes that are
@@ -74,7 +51,5 @@ int query_group(struct snapshot *s, const struct query *q, struct query_rows *ro
  */
 void query_show(struct snapshot *s, const struct query *q, struct query_rows *rows, bool pruned,
 		struct result *ret);
-int query_run(struct snapshot *s, struct query_rows *rows, const struct query *q,
-	      struct result *ret);
 
 #endif

@@ -11,20 +11,6 @@
 #include "fields/row.h"
 #include "model/process_list.h"
 
-/* Sums over rows, an address space once. */
-struct totals {
-	size_t processes;
-	size_t pss_missing; /* processes without PSS */
-	/* PSS_OK, or the reason of one of them; if no process has memory, why, and whether that is
-	 * so for all of them. */
-	enum pss_status pss_status;
-	bool for_all;
-	counter_mask have;
-	counter_mask partial; /* sums that lack the value of some process: lower bounds */
-	uint64_t value[COUNTER_COUNT];
-	struct node_shares nodes; /* with the bit of COUNTER_NODES */
-};
-
 /*
  * Whether sums count the row: of processes one for each address space (mm_owner). A process without
  * memory does not count, nor a sum of such.
@@ -58,8 +44,6 @@ struct sum {
 
 /* Only counters of processes: cgroups may lie in one another, so their values have no sum. */
 void sum_add(struct sum *sum, const struct process *p);
-/* Adds a row, which may be a sum. */
-void sum_add_row(struct sum *sum, const struct row *r);
 void sum_merge(struct sum *sum, const struct sum *more);
 /* Makes a row that stands for what was summed; `nodes`: the place for its PSS by node. */
 void sum_row(const struct sum *sum, struct node_shares *nodes, struct row *r);

@@ -218,18 +218,6 @@ static void link_shown(struct tree *t)
 	}
 }
 
-static const char *join(struct arena *arena, const char *a, const char *b)
-{
-	size_t first = strlen(a), second = strlen(b);
-	char *s = arena_alloc(arena, first + second + 1);
-
-	if (!s)
-		return NULL;
-	memcpy(s, a, first);
-	memcpy(s + first, b, second + 1);
-	return s;
-}
-
 /* A row without rows below it has nothing to fold. */
 static bool is_folded(const struct tree *t, size_t i)
 {
@@ -246,18 +234,19 @@ static int draw(struct tree *t, struct arena *arena, size_t i)
 	n->lead = lead;
 	n->depth = n->parent == NONE ? 0 : t->node[n->parent].depth + 1;
 	if (n->parent != NONE && n->depth <= DEPTH_MAX) {
-		branch = join(arena, lead, n->next == NONE ? "└─ " : "├─ ");
-		n->lead =
-			n->child == NONE ? "" : join(arena, lead, n->next == NONE ? "   " : "│  ");
+		branch = arena_join(arena, lead, n->next == NONE ? "└─ " : "├─ ", "");
+		n->lead = n->child == NONE
+				  ? ""
+				  : arena_join(arena, lead, n->next == NONE ? "   " : "│  ", "");
 	}
 	if (branch && n->lead && is_folded(t, i)) {
 		char mark[32];
 
 		snprintf(mark, sizeof(mark), "[+%u] ", n->row.procs ? n->row.procs - 1 : 0);
-		branch = join(arena, branch, mark);
+		branch = arena_join(arena, branch, mark, "");
 	}
 	if (branch && n->lead)
-		*name = join(arena, branch, *name);
+		*name = arena_join(arena, branch, *name, "");
 	return branch && n->lead && *name ? 0 : -ENOMEM;
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The comparison as a table: the cells that differ, the verdicts of each counter, and a summary. */
+/* The comparison as a table: the cells that differ, and the verdicts of each counter. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/count.h"
 #include "fields/compare_fields.h"
 #include "report/report.h"
 #include "write/field_text.h"
+#include "write/say.h"
 
 /* Minimum widths of a size ("1023 GiB"), of exact bytes and of a count. */
 #define SIZE_MIN     10
@@ -220,86 +220,6 @@ static void put_counters(struct page *p, const struct compare_sums *all)
 	line_end(&p->line);
 }
 
-/* ---- the summary ---- */
-
-static void put_named_size(struct page *p, const char *name, int64_t bytes)
-{
-	line_printf(&p->line, "%s ", name);
-	cell_put(&p->line, cell_number(CELL_SIGNED, true, bytes), p->style->bytes);
-}
-
-static void put_cost(struct page *p)
-{
-	const struct compare_cost *cost = &p->r->cost;
-
-	line_printf(&p->line, "one reading: BPF %.1f ms", (double)cost->bpf_us / 1000);
-	if (cost->reads_known)
-		line_printf(&p->line, ", %" PRIu64 " %s", cost->bpf_reads,
-			    count_word(cost->bpf_reads, "read", "reads"));
-	line_printf(&p->line, "; /proc %.1f ms, %" PRIu64 " %s", (double)cost->proc_us / 1000,
-		    cost->proc_files, count_word(cost->proc_files, "file", "files"));
-	if (cost->reads_known)
-		line_printf(&p->line, ", %" PRIu64 " %s", cost->proc_reads,
-			    count_word(cost->proc_reads, "read", "reads"));
-	line_end(&p->line);
-}
-
-static void put_balance(struct page *p)
-{
-	const struct snapshot *s = p->r->snapshot;
-	const struct machine_balance *balance = &s->balance;
-	const uint64_t *value = s->system.meminfo.value;
-	int64_t anon = (int64_t)value[MEMINFO_ANON], mapped = (int64_t)value[MEMINFO_MAPPED];
-
-	if (!balance->residual_known) {
-		line_printf(&p->line,
-			    "machine: totals not compared: the PSS of some processes is missing");
-		line_end(&p->line);
-		return;
-	}
-	put_named_size(p, "machine: AnonPages", anon);
-	put_named_size(p, ", all PSS_ANON", anon - balance->anon_residual);
-	put_named_size(p, ", left over", balance->anon_residual);
-	put_named_size(p, "; Mapped", mapped);
-	put_named_size(p, ", all PSS_FILE and PSS_SHMEM", mapped - balance->mapped_residual);
-	put_named_size(p, ", left over", balance->mapped_residual);
-	line_end(&p->line);
-}
-
-static void put_approximate(struct page *p)
-{
-	const struct comparison *c = p->r->comparison;
-
-	if (!c->approximate)
-		return;
-	put_named_size(p,
-		       "/proc/PID/status is approximate on this kernel: its counters lag by up to",
-		       (int64_t)c->bound);
-	line_printf(&p->line, " for each %s", c->per_thread ? "thread" : "process");
-	line_end(&p->line);
-}
-
-static void put_verdict(struct page *p, const struct compare_sums *sums)
-{
-	size_t different = sums->verdict[COMPARE_DIFFERENT];
-
-	p->line.attr = ATTR_BOLD;
-	line_printf(&p->line, "%zu %s, %zu %s: ", sums->processes,
-		    count_word(sums->processes, "process", "processes"), sums->cells,
-		    count_word(sums->cells, "value", "values"));
-	for (int v = 0; v < COMPARE_DIFFERENT; v++) {
-		if (v == COMPARE_SAME || sums->verdict[v])
-			line_printf(&p->line, "%s%zu %s", v ? ", " : "", sums->verdict[v],
-				    compare_verdict_name(v));
-	}
-	if (different)
-		line_printf(&p->line, "; %zu DIFFERENT", different);
-	else
-		line_printf(&p->line, "; no unexplained difference");
-	line_end(&p->line);
-	p->line.attr = ATTR_NORMAL;
-}
-
 void render_compare_table(struct strbuf *out, const struct compare_report *r,
 			  const struct table_style *style)
 {
@@ -308,13 +228,15 @@ void render_compare_table(struct strbuf *out, const struct compare_report *r,
 		.r = r,
 		.style = style,
 	};
+	struct said said = {&compare_said, r, r, style->bytes};
 
 	put_cells(&page);
 	put_counters(&page, &r->sums);
 	/* Sentences are not cut. */
 	page.line.width = 0;
-	put_cost(&page);
-	put_balance(&page);
-	put_approximate(&page);
-	put_verdict(&page, &r->sums);
+	say_all(out, &said, 0, 0);
+	page.line.attr = ATTR_BOLD;
+	said.sentences = &compare_verdict;
+	say_sentence(&page.line, &said, compare_verdict.text[0]);
+	line_end(&page.line);
 }

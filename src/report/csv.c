@@ -40,10 +40,7 @@ static void put_totals(struct strbuf *out, const struct result *r, const struct 
 
 		if (!field_is_counter(f))
 			continue;
-		csv_put_value(out, f,
-			      process_field_of(f, r->snapshot, t->have, t->value,
-					       t->value + COUNTERS_OF_PROCESS, &t->nodes),
-			      style_separator(style));
+		csv_put_value(out, f, totals_value(f, r->snapshot, t), style_separator(style));
 		strbuf_putc(out, style_separator(style));
 	}
 	strbuf_printf(out, "%zu%c%zu\n", t->processes, style_separator(style), t->pss_missing);

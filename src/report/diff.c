@@ -2,11 +2,9 @@
 /* The changes between two snapshots as a table, JSON, NDJSON and CSV. */
 #include "report/diff.h"
 
-#include "base/cleanup.h"
 #include "fields/change_fields.h"
 #include "report/json.h"
 #include "write/field_text.h"
-#include "write/format.h"
 #include "write/grid.h"
 #include "write/say.h"
 
@@ -21,6 +19,7 @@ struct diff_table {
 	struct field name;
 	struct field_list columns;
 	struct group_change others;
+	struct changes_said compared;
 };
 
 static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *ret)
@@ -49,41 +48,19 @@ static void put_summary(void *arg, struct line *l)
 	line_printf(l, "total");
 }
 
-/* Each start of a program changes the shares of all that map the same files. */
-static void put_small(const struct diff_table *t, struct strbuf *out)
-{
-	cleanup(strbuf_done) struct strbuf text = {};
-
-	if (!t->r->small)
-		return;
-	strbuf_printf(&text, "%zu change%s below %u KiB %s left out (--all shows %s)", t->r->small,
-		      t->r->small == 1 ? "" : "s", t->r->after->host.page_size / 1024,
-		      t->r->small == 1 ? "is" : "are", t->r->small == 1 ? "it" : "them");
-	text_put_folded(out, strbuf_str(&text), 0, t->style->width);
-}
-
-/* Of the machine, which is more than the processes that the rows are. */
-static void say_ram(const struct diff_table *t, struct strbuf *out)
-{
-	const struct said said = {&ram_changes_said, &t->r->ram, NULL, t->style->bytes};
-
-	if (t->r->ram.known)
-		say_all(out, &said, 0, t->style->width);
-}
-
+/* The sentences that are about the processes, and about the machine, which is more than they are.
+ */
 static void put_notes(void *arg, struct strbuf *out)
 {
 	const struct diff_table *t = arg;
-	uint32_t missing = t->r->changes->total.missing;
-	cleanup(strbuf_done) struct strbuf text = {};
+	const unsigned width = t->style->width;
 
-	put_small(t, out);
-	say_ram(t, out);
-	if (!missing)
-		return;
-	strbuf_printf(&text, "%u process%s left out of all sums: not read in one of the snapshots",
-		      missing, missing == 1 ? " is" : "es are");
-	text_put_folded(out, strbuf_str(&text), 0, t->style->width);
+	say_all(out, &(struct said){.sentences = &changes_small, .row = &t->compared}, 0, width);
+	if (t->r->ram.known)
+		say_all(out, &(struct said){&ram_changes_said, &t->r->ram, NULL, t->style->bytes},
+			0, width);
+	say_all(out, &(struct said){.sentences = &changes_missing, .row = &t->r->changes->total}, 0,
+		width);
 }
 
 static void add_column(struct diff_table *t, const struct field *f)
@@ -98,41 +75,16 @@ static void add_column(struct diff_table *t, const struct field *f)
 	};
 }
 
-/* "3 h 14 min", "5 min 3 s", "12.5 s" */
-static void put_span(struct line *l, int64_t ms)
-{
-	const long long s = ms / 1000;
-
-	if (s >= 3600)
-		line_printf(l, "%lld h %lld min", s / 3600, s / 60 % 60);
-	else if (s >= 60)
-		line_printf(l, "%lld min %lld s", s / 60, s % 60);
-	else
-		line_printf(l, "%lld.%lld s", s, (long long)(ms % 1000 / 100));
-}
-
-static void put_moments(struct strbuf *out, const struct diff_report *r,
-			const struct table_style *style)
-{
-	struct line l = {.out = out, .width = style->width, .color = style->color};
-	char buf[FORMAT_MAX];
-	int64_t span = r->after->time_ms - r->before->time_ms;
-
-	line_printf(&l, "%s, from ", r->what);
-	line_ascii(&l, buf, format_time(buf, r->before->time_ms, TIME_TABLE));
-	line_printf(&l, " to ");
-	line_ascii(&l, buf, format_time(buf, r->after->time_ms, TIME_TABLE));
-	if (span >= 0) {
-		line_printf(&l, ": ");
-		put_span(&l, span);
-	}
-	line_end(&l);
-}
-
 void render_diff_table(struct strbuf *out, const struct diff_report *r,
 		       const struct table_style *style)
 {
-	struct diff_table t = {.r = r, .style = style, .name = change_name_field(r->group)};
+	struct diff_table t = {.r = r,
+			       .style = style,
+			       .name = change_name_field(r->group),
+			       .compared = {r->what, r->before->time_ms, r->after->time_ms,
+					    r->small, r->after->host.page_size}};
+	const struct said head = {.sentences = &changes_head, .row = &t.compared};
+	struct line l = {.out = out, .width = style->width, .color = style->color};
 
 	t.grid.style = style;
 	t.grid.source = (struct grid_source){.fill = fill,
@@ -146,8 +98,10 @@ void render_diff_table(struct strbuf *out, const struct diff_report *r,
 	change_list_table(&t.columns, &t.name, r->group);
 	for (size_t i = 0; i < t.columns.count; i++)
 		add_column(&t, t.columns.item[i]);
-	if (style->header)
-		put_moments(out, r, style);
+	if (style->header) {
+		say_sentence(&l, &head, changes_head.text[0]);
+		line_end(&l);
+	}
 	grid_place(&t.grid);
 	grid_print(out, &t.grid);
 }

@@ -6,17 +6,20 @@
 #include "report/report.h"
 
 #include "base/cleanup.h"
-#include "report/files_table.h"
+#include "fields/file_said.h"
 #include "report/page_parts.h"
+#include "write/say.h"
 
 /* The sums of all files, for readers without JavaScript. */
 static void put_accounts(struct strbuf *out, const struct files_report *r)
 {
-	for (int i = 0; i < FILE_ACCOUNTS; i++) {
+	const struct said said = {&file_accounts_said, r, NULL, false};
+
+	for (const char *const *sentence = said.sentences->text; *sentence; sentence++) {
 		cleanup(strbuf_done) struct strbuf text = {0};
 		struct line line = {.out = &text};
 
-		if (!files_account_say(r, (enum file_account)i, false, &line))
+		if (!say_sentence(&line, &said, *sentence))
 			continue;
 		if (!out->error)
 			out->error = strbuf_error(&text);

@@ -81,23 +81,14 @@ static void put_summary(void *arg, struct line *l)
 		    r->total.files == 1 ? "" : "s");
 }
 
-bool files_account_say(const struct files_report *r, enum file_account account, bool exact,
-		       struct line *l)
-{
-	const struct said said = {&files_account_said, r, NULL, exact};
-
-	return say_sentence(l, &said, files_account_said.text[account]);
-}
-
 /* Of all files, whatever the filters choose. */
 static void put_notes(void *arg, struct strbuf *out)
 {
 	const struct files_table *t = arg;
-	struct said said = {&files_account_said, t->r, NULL, t->style->bytes};
+	const unsigned width = t->style->width;
 
-	say_all(out, &said, 0, t->style->width);
-	said.sentences = &files_missing_said;
-	say_all(out, &said, 0, t->style->width);
+	say_all(out, &(struct said){&file_accounts_said, t->r, NULL, t->style->bytes}, 0, width);
+	say_all(out, &(struct said){&file_unsure_said, t->r, NULL, false}, 0, width);
 }
 
 /* The width of a column that names others; 0: any. */

@@ -21,11 +21,5 @@ struct files_table {
 /* Prepares the grid. Widths from an earlier call only grow. */
 void files_table_place(struct files_table *t);
 void files_table_done(struct files_table *t);
-/*
- * Writes the sum of an account, and how it compares with the kernel's; does not end the line. False
- * if nothing is to be said: of huge pages without files.
- */
-bool files_account_say(const struct files_report *r, enum file_account account, bool exact,
-		       struct line *l);
 
 #endif

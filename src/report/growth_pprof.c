@@ -5,12 +5,11 @@
  * varint or a length with as many bytes.
  */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "base/cleanup.h"
-#include "report/growth.h"
 #include "base/string_table.h"
+#include "report/growth.h"
+#include "report/growth_text.h"
 
 enum profile_field {
 	PROFILE_SAMPLE_TYPE = 1,
@@ -125,8 +124,7 @@ static bool make_names(struct profile *p, const struct growth *g)
 
 		if (f->name)
 			continue;
-		strbuf_printf(&p->names, "%s%s0x%" PRIx64, f->module ? f->module : "",
-			      f->module ? "+" : "", f->offset);
+		growth_put_frame(&p->names, f);
 		strbuf_putc(&p->names, '\0');
 	}
 	return strbuf_error(&p->names) == 0;

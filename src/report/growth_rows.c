@@ -61,21 +61,6 @@ static uint32_t *put_frames(const struct growth *g, const struct growth_rows_req
 	return room + count;
 }
 
-void growth_rows_add(struct growth_stack *to, const struct growth_stack *s)
-{
-	for (int i = 0; i < GROWTH_COUNTERS; i++)
-		to->net[i] += s->net[i];
-	to->recent += s->recent;
-	to->gross += s->gross;
-	to->resident += s->resident;
-	to->unaddressed += s->unaddressed;
-	to->changes += s->changes;
-	to->variance += s->variance;
-	to->copied += s->copied;
-	to->allocated += s->allocated;
-	sample_sum_add(&to->held, &s->held);
-}
-
 static int compare_paths(const struct growth_stack *x, const struct growth_stack *y)
 {
 	for (size_t i = 0; i < x->frames && i < y->frames; i++) {
@@ -106,7 +91,7 @@ static int make_paths(const struct growth_rows_request *request, struct growth_r
 	if (!l->item || !room)
 		return -ENOMEM;
 	for (size_t i = 0; i < g->stacks; i++) {
-		growth_rows_add(&l->all, &g->stack[i]);
+		growth_stack_add(&l->all, &g->stack[i]);
 		l->item[i].sum = path_of(g, &g->stack[i]);
 		room = put_frames(g, request, &l->item[i].sum, room);
 	}
@@ -115,7 +100,7 @@ static int make_paths(const struct growth_rows_request *request, struct growth_r
 		struct growth_row *last = l->rows ? &l->item[l->rows - 1] : NULL;
 
 		if (last && compare_items(last, &l->item[i]) == 0)
-			growth_rows_add(&last->sum, &l->item[i].sum);
+			growth_stack_add(&last->sum, &l->item[i].sum);
 		else
 			l->item[l->rows++] = l->item[i];
 		l->item[l->rows - 1].paths = 1;
@@ -239,7 +224,7 @@ static void join_places(struct growth_row_list *l, const struct field *key)
 		for (end = i; end < l->rows; end++) {
 			if (!is_same_place(&l->item[i].sum, &l->item[end].sum))
 				break;
-			growth_rows_add(&row.sum, &l->item[end].sum);
+			growth_stack_add(&row.sum, &l->item[end].sum);
 		}
 		row.paths = end - i;
 		if (end > i + 1) {
@@ -295,7 +280,7 @@ static void join_rows(struct growth_row_list *l,
 		return;
 	for (size_t i = 0; i < l->rows; i++) {
 		if (!l->item[i].joined && says_little(l->growth, &l->item[i].sum))
-			growth_rows_add(&sum.sum, &l->item[i].sum);
+			growth_stack_add(&sum.sum, &l->item[i].sum);
 		else
 			l->item[rows++] = l->item[i];
 	}

@@ -35,7 +35,5 @@ struct growth_row_list {
 int growth_rows_make(const struct growth *g, const struct growth_rows_request *request,
 		     struct growth_row_list *ret);
 void growth_rows_done(struct growth_row_list *l);
-/* Adds the numbers of a row. */
-void growth_rows_add(struct growth_stack *to, const struct growth_stack *s);
 
 #endif

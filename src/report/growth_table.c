@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "fields/growth_said.h"
-#include "query/delta.h"
+#include "query/delta_tracker.h"
 #include "report/growth.h"
 #include "report/growth_rows.h"
 #include "report/growth_text.h"
@@ -406,7 +406,7 @@ void render_growth_table(struct strbuf *out, const struct growth *g, const struc
 		t.of.grown = t.list.grown;
 		t.shown = view->rows < t.list.rows ? view->rows : t.list.rows;
 		for (size_t i = t.shown; i < t.list.rows; i++)
-			growth_rows_add(&t.others.sum, &t.list.row[i]->sum);
+			growth_stack_add(&t.others.sum, &t.list.row[i]->sum);
 		t.grid.source = (struct grid_source){
 			.fill = fill,
 			.summary = put_summary,

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include "fields/result_fields.h"
 #include "report/report.h"
 #include "write/field_text.h"
 #include "write/format.h"
@@ -87,73 +88,14 @@ void json_source(struct json_writer *w, const struct result *r, size_t max)
 	json_end(w, '}');
 }
 
-static void put_cross_check(struct json_writer *w, const struct cross_check *c)
-{
-	if (!c->done) {
-		json_null(w, "cross_check");
-		return;
-	}
-	json_object(w, "cross_check");
-	json_u64(w, "checked", c->checked);
-	json_u64(w, "same", c->same);
-	json_u64(w, "moved", c->moved);
-	json_u64(w, "different", c->different);
-	json_u64(w, "gone", c->gone);
-	json_end(w, '}');
-}
-
-/* The first ones; an old recording does not have them. */
-static void put_not_seen_pids(struct json_writer *w, const struct collection *c)
-{
-	if (!c->not_seen_known || (c->not_seen && !c->not_seen_pid[0])) {
-		json_null(w, "not_seen_pids");
-		return;
-	}
-	json_array(w, "not_seen_pids");
-	for (size_t i = 0; i < NOT_SEEN_PIDS && c->not_seen_pid[i]; i++)
-		json_put_i64(w, c->not_seen_pid[i]);
-	json_end(w, ']');
-}
-
-static void put_left_out(struct json_writer *w, const struct collection *c)
-{
-	json_object(w, "cgroups_left_out");
-	for (int b = 0; b < MEMCG_BOUNDS; b++) {
-		json_key_name(w, memcg_bound_name(b));
-		json_put_u64(w, c->cgroups_left_out[b]);
-	}
-	json_end(w, '}');
-}
-
-void json_collection(struct json_writer *w, const struct collection *c)
-{
-	json_object(w, "collection");
-	json_bool(w, "complete", c->complete);
-	json_u64(w, "duration_us", c->duration_us);
-	json_u64(w, "processes_seen", c->seen);
-	json_u64(w, "reported", c->reported);
-	json_u64(w, "filtered", c->filtered);
-	json_u64(w, "kernel_threads", c->kernel_threads);
-	json_u64(w, "zombies", c->zombies);
-	json_u64(w, "gone", c->gone);
-	json_u64(w, "denied", c->denied);
-	json_u64(w, "timeout", c->timeout);
-	json_u64(w, "raced", c->raced);
-	json_known(w, "not_seen", c->not_seen_known, c->not_seen);
-	put_not_seen_pids(w, c);
-	json_u64(w, "earlier", c->earlier);
-	json_known(w, "shared_mm", !c->shared_mm_unknown, c->shared_mm);
-	put_cross_check(w, &c->cross_check);
-	put_left_out(w, c);
-	json_end(w, '}');
-}
-
 void json_snapshot(struct json_writer *w, const struct result *r)
 {
 	json_newline(w);
 	json_source(w, r, SIZE_MAX);
 	json_newline(w);
-	json_collection(w, &r->snapshot->collection);
+	json_object(w, "collection");
+	json_all(w, &collection_fields, &r->snapshot->collection, NULL, false);
+	json_end(w, '}');
 	json_newline(w);
 	json_object(w, "system");
 	json_all(w, &system_values, r->snapshot, NULL, false);
@@ -163,23 +105,6 @@ void json_snapshot(struct json_writer *w, const struct result *r)
 
 /* ---- processes, groups and sums ---- */
 
-static void put_nodes(struct json_writer *w, const struct totals *t)
-{
-	json_key_name(w, "nodes");
-	if (!t->nodes.count) {
-		json_put_null(w);
-		return;
-	}
-	json_begin(w, '[');
-	for (uint32_t i = 0; i < t->nodes.count; i++) {
-		json_begin(w, '{');
-		json_u64(w, "node", t->nodes.node[i].node);
-		json_u64(w, "pss_bytes", t->nodes.node[i].pss);
-		json_end(w, '}');
-	}
-	json_end(w, ']');
-}
-
 void json_sums(struct json_writer *w, const char *key, const struct totals *t)
 {
 	json_key_name(w, key);
@@ -187,15 +112,9 @@ void json_sums(struct json_writer *w, const char *key, const struct totals *t)
 	for (size_t i = 0; i < process_counters.count; i++) {
 		const struct field *f = process_counters.item[i];
 
-		json_field(w, f,
-			   process_field_of(f, NULL, t->have, t->value,
-					    t->value + COUNTERS_OF_PROCESS, &t->nodes),
-			   false);
+		json_field(w, f, totals_value(f, NULL, t), false);
 	}
-	put_nodes(w, t);
-	json_field(w, &process_at_least, value_at_least(t->partial), false);
-	json_u64(w, "processes", t->processes);
-	json_u64(w, "pss_missing_processes", t->pss_missing);
+	json_all(w, &totals_fields, t, NULL, false);
 	json_end(w, '}');
 }
 

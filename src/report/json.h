@@ -19,7 +19,6 @@ void json_boot_id(struct json_writer *w, const struct host_info *h);
 void json_ndjson_schema(struct json_writer *w, const struct snapshot *s);
 /* "source": where values came from. The reasons in it are cut to `max` encoded bytes. */
 void json_source(struct json_writer *w, const struct result *r, size_t max);
-void json_collection(struct json_writer *w, const struct collection *c);
 /* "source", "collection" and "system", one key a line. */
 void json_snapshot(struct json_writer *w, const struct result *r);
 

@@ -6,10 +6,11 @@
  * would be longer, its texts are cut shorter.
  */
 #include "report/report.h"
-#include "write/field_text.h"
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "fields/result_fields.h"
+#include "write/field_text.h"
 #include "query/delta_tracker.h"
 #include "report/json.h"
 
@@ -78,20 +79,10 @@ static void put_total_changes(struct json_writer *w, const struct result *r)
 /* Writes what only a snapshot of a series has. */
 static void put_watch(struct json_writer *w, const struct result *r)
 {
-	const struct delta *c = r->delta;
-
 	json_object(w, "watch");
-	json_u64(w, "tick", c->tick);
-	json_u64(w, "ticks_missed", c->missed);
-	json_string(w, "delta", c->from_start ? "start" : "last");
-	json_known_i64(w, "since_ms", c->known, c->since_ms);
-	json_known(w, "started", c->known, c->counts.started);
-	json_known(w, "ended", c->known, c->counts.ended);
-	json_known(w, "changed", c->known, c->counts.changed);
-	json_u64(w, "rows_not_written", r->others_count);
+	json_all(w, &watch_fields, r, NULL, true);
 	put_total_changes(w, r);
-	json_known(w, "own_cpu_us", c->cost.known, c->cost.cpu_us);
-	json_known(w, "own_resident_bytes", c->cost.known, c->cost.resident_bytes);
+	json_all(w, &watch_cost_fields, r, NULL, true);
 	json_end(w, '}');
 }
 
@@ -107,7 +98,9 @@ static void make_snapshot(struct strbuf *line, const struct result *r, bool brie
 		json_string(w, "group_by", r->group->key);
 	json_bool(w, "complete", s->collection.complete);
 	json_source(w, r, REASON_MAX);
-	json_collection(w, &s->collection);
+	json_object(w, "collection");
+	json_all(w, &collection_fields, &s->collection, NULL, false);
+	json_end(w, '}');
 	json_object(w, "system");
 	json_all(w, &system_values, s, NULL, brief);
 	json_end(w, '}');

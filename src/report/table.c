@@ -5,12 +5,13 @@
  */
 #include "report/table.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
+#include "fields/result_fields.h"
 #include "query/delta_tracker.h"
 #include "report/summary.h"
 #include "write/field_text.h"
+#include "write/say.h"
 
 #define TEXT_WIDE 32 /* maximum width of a text that is not in the last column */
 
@@ -131,11 +132,7 @@ static struct cell cell_of_sum(const struct table *t, const struct field *f, boo
 	bool known;
 
 	if (field_is_counter(f))
-		return cell_of_counter(t, f,
-				       process_field_of(f, t->r->snapshot, sum->have, sum->value,
-							sum->value + COUNTERS_OF_PROCESS,
-							&sum->nodes),
-				       sum->partial);
+		return cell_of_counter(t, f, totals_value(f, t->r->snapshot, sum), sum->partial);
 	/* Only the total has deltas: it also covers processes that have ended. */
 	known = total && delta && delta->known &&
 		delta_of_totals((enum counter)f->counter, sum, &delta->before, &bytes);
@@ -225,39 +222,13 @@ void render_table(struct strbuf *out, const struct result *r, const struct table
 
 /* ---- the line before the table of a tick ---- */
 
-static void put_cost(struct line *l, const struct own_cost *cost)
-{
-	if (!cost->known)
-		return;
-	line_printf(l, "; zmem-bpf uses %" PRIu64 ".%" PRIu64 " ms of CPU a snapshot and ",
-		    cost->cpu_us / 1000, cost->cpu_us / 100 % 10);
-	cell_put(l, cell_bytes(true, cost->resident_bytes), false);
-}
-
-static void put_deltas(struct line *l, const struct delta *c)
-{
-	line_printf(l, c->from_start ? ", changes since " : ", changes per second since ");
-	cell_put(l, cell_number(CELL_TIME, true, c->since_ms), false);
-	line_printf(l, "; %zu started, %zu ended, %zu changed", c->counts.started, c->counts.ended,
-		    c->counts.changed);
-}
-
 void render_tick(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
-	struct line line = {.out = out, .color = style->color};
-	const struct delta *c = r->delta;
+	struct line line = {.out = out, .color = style->color, .attr = ATTR_BOLD};
+	const struct said said = {.sentences = &tick_said, .row = r};
 
-	line.attr = ATTR_BOLD;
 	cell_put(&line, cell_number(CELL_TIME, true, r->snapshot->time_ms), false);
-	if (!c) {
-		line_end(&line);
-		return;
-	}
-	if (c->known)
-		put_deltas(&line, c);
-	if (c->missed)
-		line_printf(&line, "; %" PRIu64 " snapshot%s missed", c->missed,
-			    c->missed == 1 ? "" : "s");
-	put_cost(&line, &c->cost);
+	if (r->delta)
+		say_sentence(&line, &said, tick_said.text[0]);
 	line_end(&line);
 }

@@ -85,8 +85,8 @@ static int make_metrics(struct server *s, const struct request *request, struct 
 		self.kills = &kills;
 	if (request->open_metrics)
 		p->type = TEXT_OPEN;
-	render_metrics(&p->body, &s->groups.result, s->config->numeric, request->open_metrics,
-		       &self);
+	render_metrics(&p->body, &s->groups.result, s->config->options->numeric,
+		       request->open_metrics, &self);
 	return 0;
 }
 
@@ -95,7 +95,8 @@ static void explain_thread(const struct server *s, struct http_query *q)
 {
 	pid_t pid = q->query.filter.pids[0], process;
 
-	process = s->config->replays ? 0 : collect_process_of_thread(&s->client.snapshot, pid);
+	process = s->config->options->replay ? 0
+					     : collect_process_of_thread(&s->client.snapshot, pid);
 	if (process)
 		snprintf(q->error, sizeof(q->error), "pid: " COLLECT_THREAD_TEXT, pid, process);
 }
@@ -104,7 +105,7 @@ static int make_snapshot(struct server *s, const struct request *request, struct
 {
 	cleanup(http_query_done) struct http_query q = {};
 	cleanup(selection_done) struct selection v = {};
-	int r = http_query_parse(&q, request->query, s->config->cmdlines);
+	int r = http_query_parse(&q, request->query, s->config->options->columns);
 
 	if (r == 0)
 		r = http_query_resolve(&q, &s->client.snapshot);
@@ -126,40 +127,31 @@ static int make_snapshot(struct server *s, const struct request *request, struct
 	return 0;
 }
 
-/* Rows are processes. The page makes groups of them, by a column; "unit, then name" is not one. */
-static int make_html(struct server *s, bool data_alone, struct page *p)
+/*
+ * The page, or its data alone. Rows are processes. The page makes groups of them, by a column;
+ * "unit, then name" is not one.
+ */
+static int make_html(struct server *s, const struct request *request, struct page *p)
 {
 	cleanup(http_query_done) struct http_query q = {};
 	cleanup(selection_done) struct selection v = {};
 	struct field_list columns;
-	struct table_style style = {.columns = &columns, .numeric = s->config->numeric};
+	struct table_style style = {.columns = &columns, .numeric = s->config->options->numeric};
 	int r = http_query_parse(&q, "", false);
 
-	process_list_usual(&columns, NULL);
-	if (s->config->cmdlines)
+	process_list_columns(&columns, &columns_usual, NULL);
+	if (s->config->options->columns)
 		field_list_insert(&columns, columns.count, process_field("cmdline"));
 	style.group = s->config->group;
 	if (r == 0)
 		r = selection_query(&v, &s->client.snapshot, &q.query);
 	if (r < 0)
 		return r;
-	if (data_alone)
-		render_page_json(&p->body, &v.result, &style);
-	else
+	if (request->endpoint->policy)
 		render_live_page(&p->body, &v.result, &style);
+	else
+		render_page_json(&p->body, &v.result, &style);
 	return 0;
-}
-
-static int make_live(struct server *s, const struct request *request, struct page *p)
-{
-	(void)request;
-	return make_html(s, false, p);
-}
-
-static int make_page_json(struct server *s, const struct request *request, struct page *p)
-{
-	(void)request;
-	return make_html(s, true, p);
 }
 
 static int make_files_json(struct server *s, const struct request *request, struct page *p)
@@ -179,8 +171,8 @@ static int make_files(struct server *s, const struct request *request, struct pa
 static int make_history(struct server *s, const struct request *request, struct page *p)
 {
 	(void)request;
-	history_ring_json(s->history, &s->kills, s->client.last.kills_unwatched, s->config->files,
-			  &p->body);
+	history_ring_json(s->history, &s->kills, s->client.last.kills_unwatched,
+			  s->config->options->files, &p->body);
 	return 0;
 }
 
@@ -204,10 +196,10 @@ static int make_health(struct server *s, const struct request *request, struct p
 }
 
 static const struct endpoint endpoints[] = {
-	{"/", make_live, TEXT_HTML, DOCUMENT_SNAPSHOT, .policy = render_live_policy},
+	{"/", make_html, TEXT_HTML, DOCUMENT_SNAPSHOT, .policy = render_live_policy},
 	{"/metrics", make_metrics, TEXT_PROM, DOCUMENT_SNAPSHOT, .small = true},
 	{"/snapshot.json", make_snapshot, TEXT_JSON, DOCUMENT_SNAPSHOT},
-	{"/page.json", make_page_json, TEXT_JSON, DOCUMENT_SNAPSHOT},
+	{"/page.json", make_html, TEXT_JSON, DOCUMENT_SNAPSHOT},
 	{"/files", make_files, TEXT_HTML, DOCUMENT_FILES, .policy = render_live_files_policy},
 	{"/files.json", make_files_json, TEXT_JSON, DOCUMENT_FILES},
 	{"/history.json", make_history, TEXT_JSON, DOCUMENTS},

@@ -18,6 +18,7 @@
 #include "serve/requests.h"
 #include "serve/sandbox.h"
 #include "session/log.h"
+#include "session/options.h"
 
 #define WHY_MAX	   512
 #define FDS_MAX	   (CONNECTIONS_MAX + LISTENERS_MAX + 32)
@@ -196,7 +197,7 @@ static int open_peers(struct requests *c, const struct serve_config *config)
 	if (r < 0 && file_exhausted(r))
 		return r;
 	if (r < 0)
-		log_notice(config->quiet,
+		log_notice(config->options->quiet,
 			   "clients on this machine share their connections: the kernel does not "
 			   "name their users (sock_diag: %s)",
 			   strerror(-r));
@@ -257,7 +258,7 @@ static int run(struct http *h, const struct serve_config *config, int channel, i
 
 	if (r < 0)
 		return log_error("serve: %s", why);
-	listeners_log(&config->listeners, config->quiet);
+	listeners_log(&config->listeners, config->options->quiet);
 	prctl(PR_SET_NAME, "zmem-bpf-http", 0, 0, 0);
 	r = start(h, config, channel, signals);
 	if (r < 0)

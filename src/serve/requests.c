@@ -233,7 +233,7 @@ static enum MHD_Result refuse(struct requests *c, const struct pending *req)
 	if (req->why)
 		page_text(&p, req->refused, req->why);
 	else
-		page_not_found(&p, c->server.config->files);
+		page_not_found(&p, c->server.config->options->files);
 	return send_page(c, req->connection, &p);
 }
 
@@ -329,7 +329,7 @@ static unsigned check_request(struct requests *c, struct pending *req, const cha
 		return 404;
 	req->document = req->endpoint->document;
 	*ret_why = "files are not served, because their names are private (serve --files)";
-	return req->document == DOCUMENT_FILES && !c->server.config->files ? 404 : 0;
+	return req->document == DOCUMENT_FILES && !c->server.config->options->files ? 404 : 0;
 }
 
 static void ask_for_document(struct requests *c, const struct pending *req, uint64_t now)

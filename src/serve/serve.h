@@ -24,17 +24,13 @@ struct options;
 
 /* The configuration of the HTTP process. */
 struct serve_config {
+	const struct options *options;
 	struct listeners listeners;
 	struct token token;
 	const struct field *group; /* groups of the metrics and the page; NULL: unit, then name */
 	size_t groups;		   /* how many have series of their own */
 	uint32_t age_ms;	   /* the maximum age of a snapshot */
 	char host[HOST_NAME_MAX + 1];
-	bool replays; /* processes are those of a recording */
-	bool cmdlines;
-	bool files; /* pages show them */
-	bool numeric;
-	bool quiet;
 };
 
 /* The command. Returns the exit code of the program. */

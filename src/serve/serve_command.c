@@ -28,14 +28,10 @@ static int read_config(const struct options *o, struct serve_config *c)
 	int r;
 
 	*c = (struct serve_config){
+		.options = o,
 		.group = options_group(o),
 		.groups = o->top ? (size_t)o->top : GROUPS_USUAL,
 		.age_ms = o->interval_ms ? (uint32_t)o->interval_ms : INTERVAL_USUAL,
-		.replays = o->replay,
-		.cmdlines = o->columns,
-		.files = o->files,
-		.numeric = o->numeric,
-		.quiet = o->quiet,
 	};
 	if (gethostname(c->host, sizeof(c->host) - 1) < 0)
 		return log_errno(-errno, "reading the name of this host");

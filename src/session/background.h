@@ -6,7 +6,6 @@
 #ifndef ZMEM_SESSION_BACKGROUND_H
 #define ZMEM_SESSION_BACKGROUND_H
 
-#include "query/delta.h"
 #include "query/delta_tracker.h"
 #include "session/options.h"
 

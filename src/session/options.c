@@ -56,285 +56,147 @@ static const char *const stack_words[] = {
 
 const struct option_entry option_table[] = {
 	/* choosing rows */
-	{{"pid", 'p', "LIST", "only these processes", OPTIONS_CHOOSE_ROWS}, LIST, AT(pids)},
-	{{"name", 0, "NAME", "grow, peak: the processes of this name", OPTIONS_CHOOSE_ROWS},
-	 STRING,
-	 AT(name)},
-	{{"user", 'u', "LIST", "only processes of these users (names or numbers)",
-	  OPTIONS_CHOOSE_ROWS},
-	 LIST,
-	 AT(users)},
-	{{"filter", 'f', "ERE",
-	  "only processes with a name or command line that matches (files: a path)",
-	  OPTIONS_CHOOSE_ROWS},
-	 STRING,
-	 AT(filter)},
-	{{"cgroup", 0, "GLOB", "only processes in this cgroup, or in one within it",
-	  OPTIONS_CHOOSE_ROWS},
-	 STRING,
-	 AT(cgroup)},
-	{{"unit", 0, "LIST", "only processes of these systemd units (globs; ssh is ssh.service)",
-	  OPTIONS_CHOOSE_ROWS},
-	 LIST,
-	 AT(units)},
-	{{"mapping", 0, "ERE", "maps: only mappings with a name that matches", OPTIONS_CHOOSE_ROWS},
-	 STRING,
-	 AT(mapping)},
-	{{"min", 0, "SIZE", "hide rows with a sort column below SIZE (K, M, G)",
-	  OPTIONS_CHOOSE_ROWS},
-	 SIZE,
-	 AT(min)},
-	{{"changed", 0, NULL, "only rows that changed since the last snapshot",
-	  OPTIONS_CHOOSE_ROWS},
-	 FLAG,
-	 AT(changed)},
-	{{"grow", 0, NULL,
-	  "watch: only rows that grew by 1 MiB (--min), or steadily, since the start, most first",
-	  OPTIONS_CHOOSE_ROWS},
-	 FLAG,
-	 AT(grow)},
+	{"pid", 'p', "LIST", LIST, AT(pids), OPTIONS_CHOOSE_ROWS, "only these processes"},
+	{"name", 0, "NAME", STRING, AT(name), OPTIONS_CHOOSE_ROWS,
+	 "grow, peak: the processes of this name"},
+	{"user", 'u', "LIST", LIST, AT(users), OPTIONS_CHOOSE_ROWS,
+	 "only processes of these users (names or numbers)"},
+	{"filter", 'f', "ERE", STRING, AT(filter), OPTIONS_CHOOSE_ROWS,
+	 "only processes with a name or command line that matches (files: a path)"},
+	{"cgroup", 0, "GLOB", STRING, AT(cgroup), OPTIONS_CHOOSE_ROWS,
+	 "only processes in this cgroup, or in one within it"},
+	{"unit", 0, "LIST", LIST, AT(units), OPTIONS_CHOOSE_ROWS,
+	 "only processes of these systemd units (globs; ssh is ssh.service)"},
+	{"mapping", 0, "ERE", STRING, AT(mapping), OPTIONS_CHOOSE_ROWS,
+	 "maps: only mappings with a name that matches"},
+	{"min", 0, "SIZE", SIZE, AT(min), OPTIONS_CHOOSE_ROWS,
+	 "hide rows with a sort column below SIZE (K, M, G)"},
+	{"changed", 0, NULL, FLAG, AT(changed), OPTIONS_CHOOSE_ROWS,
+	 "only rows that changed since the last snapshot"},
+	{"grow", 0, NULL, FLAG, AT(grow), OPTIONS_CHOOSE_ROWS,
+	 "watch: only rows that grew by 1 MiB (--min), or steadily, since the start, most first"},
 	/* what is shown */
-	{{"columns", 'o', "LIST",
-	  "show these columns; +COL adds one before NAME; help lists them all", OPTIONS_SHOW},
-	 LIST,
-	 AT(columns)},
-	{{"long", 'l', NULL,
-	  "more columns: swap and the parts of RSS; system: all classes, swap, files",
-	  OPTIONS_SHOW},
-	 FLAG,
-	 AT(long_table)},
-	{{"group-by", 'g', "KEY",
-	  "one row per name, app, cmdline, user, unit, container, pod, namespace or cgroup, or per several "
-	  "of them (user,name); node: the NUMA nodes; maps: and per kind of memory; files: "
-	  "fs, mount, kind or dir",
-	  OPTIONS_SHOW},
-	 CHOICE,
-	 AT(group),
-	 group_words,
-	 .alias = query_group_key},
-	{{"apps", 0, "FILE", "for -g app and -o +app: rules that name processes, lines NAME: ERE",
-	  OPTIONS_SHOW},
-	 STRING,
-	 AT(apps)},
-	{{"tree", 0, NULL,
-	  "each process below its parent, with the sums of all below it; with several keys of "
-	  "--group-by the groups of each below those of the one before",
-	  OPTIONS_SHOW},
-	 FLAG,
-	 AT(tree)},
-	{{"by-file", 0, NULL, "maps: one row per file, of all processes unless some are named",
-	  OPTIONS_SHOW},
-	 FLAG,
-	 AT(by_file)},
-	{{"by-node", 0, NULL, "maps: also the resident pages on each NUMA node", OPTIONS_SHOW},
-	 FLAG,
-	 AT(by_node)},
-	{{"paths", 0, NULL, "grow: one row for each path of callers, not for each function",
-	  OPTIONS_SHOW},
-	 FLAG,
-	 AT(paths)},
-	{{"by", 0, "KEY", "system: RAM by class, by cgroup, or by NUMA node", OPTIONS_SHOW},
-	 CHOICE,
-	 AT(by),
-	 by_words},
-	{{"top", 'n', "N", "only the first N rows, and read only what they need", OPTIONS_SHOW},
-	 COUNT,
-	 AT(top)},
-	{{"all", 'a', NULL, "every row, also on a terminal", OPTIONS_SHOW}, FLAG, AT(all)},
-	{{"total", 0, NULL, "only the total; with -H its values alone", OPTIONS_SHOW},
-	 FLAG,
-	 AT(total)},
-	{{"delta", 0, "SINCE", "changes since the last snapshot, per second, or since the start",
-	  OPTIONS_SHOW},
-	 CHOICE,
-	 AT(delta),
-	 delta_words},
+	{"columns", 'o', "LIST", LIST, AT(columns), OPTIONS_SHOW,
+	 "show these columns; +COL adds one before NAME; help lists them all"},
+	{"long", 'l', NULL, FLAG, AT(long_table), OPTIONS_SHOW,
+	 "more columns: swap and the parts of RSS; system: all classes, swap, files"},
+	{"group-by", 'g', "KEY", CHOICE, AT(group), OPTIONS_SHOW,
+	 "one row per name, app, cmdline, user, unit, container, pod, namespace or cgroup, or per "
+	 "several of them (user,name); node: the NUMA nodes; maps: and per kind of memory; files: fs, "
+	 "mount, kind or dir",
+	 .words = group_words, .alias = query_group_key},
+	{"apps", 0, "FILE", STRING, AT(apps), OPTIONS_SHOW,
+	 "for -g app and -o +app: rules that name processes, lines NAME: ERE"},
+	{"tree", 0, NULL, FLAG, AT(tree), OPTIONS_SHOW,
+	 "each process below its parent, with the sums of all below it; with several keys of "
+	 "--group-by the groups of each below those of the one before"},
+	{"by-file", 0, NULL, FLAG, AT(by_file), OPTIONS_SHOW,
+	 "maps: one row per file, of all processes unless some are named"},
+	{"by-node", 0, NULL, FLAG, AT(by_node), OPTIONS_SHOW,
+	 "maps: also the resident pages on each NUMA node"},
+	{"paths", 0, NULL, FLAG, AT(paths), OPTIONS_SHOW,
+	 "grow: one row for each path of callers, not for each function"},
+	{"by", 0, "KEY", CHOICE, AT(by), OPTIONS_SHOW,
+	 "system: RAM by class, by cgroup, or by NUMA node", .words = by_words},
+	{"top", 'n', "N", COUNT, AT(top), OPTIONS_SHOW,
+	 "only the first N rows, and read only what they need"},
+	{"all", 'a', NULL, FLAG, AT(all), OPTIONS_SHOW, "every row, also on a terminal"},
+	{"total", 0, NULL, FLAG, AT(total), OPTIONS_SHOW,
+	 "only the total; with -H its values alone"},
+	{"delta", 0, "SINCE", CHOICE, AT(delta), OPTIONS_SHOW,
+	 "changes since the last snapshot, per second, or since the start", .words = delta_words},
 	/* order */
-	{{"sort", 's', "COL[,COL...]",
-	  "sort by these columns: sizes and counts biggest first, all else ascending",
-	  OPTIONS_SORT},
-	 STRING,
-	 AT(sort)},
-	{{"reverse", 'r', NULL, "the other way round", OPTIONS_SORT}, FLAG, AT(reverse)},
+	{"sort", 's', "COL[,COL...]", STRING, AT(sort), OPTIONS_SORT,
+	 "sort by these columns: sizes and counts biggest first, all else ascending"},
+	{"reverse", 'r', NULL, FLAG, AT(reverse), OPTIONS_SORT, "the other way round"},
 	/* output */
-	{{"format", 'F', "F",
-	  "table, json, ndjson (a line a process), csv, tsv, folded (flame graphs), openmetrics, prometheus, "
-	  "html (a page), pprof",
-	  OPTIONS_OUTPUT},
-	 CHOICE,
-	 AT(format),
-	 format_words},
-	{{"json", 'J', NULL, "the same as -F json", OPTIONS_OUTPUT},
-	 SET,
-	 AT(format),
-	 NULL,
-	 FORMAT_JSON},
-	{{"output", 0, "FILE", "write to FILE, which appears whole or not at all (watch appends)",
-	  OPTIONS_OUTPUT},
-	 STRING,
-	 AT(output)},
-	{{"bytes", 'b', NULL, "exact bytes in tables, in place of KiB, MiB, GiB", OPTIONS_OUTPUT},
-	 FLAG,
-	 AT(bytes)},
-	{{"no-header", 'H', NULL, "no header line (of tables and CSV)", OPTIONS_OUTPUT},
-	 FLAG,
-	 AT(no_header)},
-	{{"wide", 'w', NULL, "do not cut lines to the terminal's width", OPTIONS_OUTPUT},
-	 FLAG,
-	 AT(wide)},
-	{{"numeric", 0, NULL, "user numbers in place of names", OPTIONS_OUTPUT}, FLAG, AT(numeric)},
-	{{"color", 0, "WHEN", "auto, always or never", OPTIONS_OUTPUT, true},
-	 CHOICE,
-	 AT(color),
-	 color_words},
-	{{"listen", 0, "LIST",
-	  "serve: HOST:PORT, [IPV6]:PORT, :PORT (all), unix:/PATH (default: 127.0.0.1:19647)",
-	  OPTIONS_OUTPUT},
-	 LIST,
-	 AT(listen)},
-	{{"token-file", 0, "FILE", "serve: clients must send the token in FILE (Bearer)",
-	  OPTIONS_OUTPUT},
-	 STRING,
-	 AT(token_file)},
-	{{"files", 0, NULL, "serve: also /files and /files.json, which have names of files",
-	  OPTIONS_OUTPUT},
-	 FLAG,
-	 AT(files)},
+	{"format", 'F', "F", CHOICE, AT(format), OPTIONS_OUTPUT,
+	 "table, json, ndjson (a line a process), csv, tsv, folded (flame graphs), openmetrics, "
+	 "prometheus, html (a page), pprof",
+	 .words = format_words},
+	{"json", 'J', NULL, SET, AT(format), OPTIONS_OUTPUT, "the same as -F json",
+	 .value = FORMAT_JSON},
+	{"output", 0, "FILE", STRING, AT(output), OPTIONS_OUTPUT,
+	 "write to FILE, which appears whole or not at all (watch appends)"},
+	{"bytes", 'b', NULL, FLAG, AT(bytes), OPTIONS_OUTPUT,
+	 "exact bytes in tables, in place of KiB, MiB, GiB"},
+	{"no-header", 'H', NULL, FLAG, AT(no_header), OPTIONS_OUTPUT,
+	 "no header line (of tables and CSV)"},
+	{"wide", 'w', NULL, FLAG, AT(wide), OPTIONS_OUTPUT,
+	 "do not cut lines to the terminal's width"},
+	{"numeric", 0, NULL, FLAG, AT(numeric), OPTIONS_OUTPUT, "user numbers in place of names"},
+	{"color", 0, "WHEN", CHOICE, AT(color), OPTIONS_OUTPUT, "auto, always or never",
+	 .words = color_words, .common = true},
+	{"listen", 0, "LIST", LIST, AT(listen), OPTIONS_OUTPUT,
+	 "serve: HOST:PORT, [IPV6]:PORT, :PORT (all), unix:/PATH (default: 127.0.0.1:19647)"},
+	{"token-file", 0, "FILE", STRING, AT(token_file), OPTIONS_OUTPUT,
+	 "serve: clients must send the token in FILE (Bearer)"},
+	{"files", 0, NULL, FLAG, AT(files), OPTIONS_OUTPUT,
+	 "serve: also /files and /files.json, which have names of files"},
 	/* how it is measured */
-	{{"interval", 'i', "SEC",
-	  "a snapshot every SEC seconds (serve: at most one), 0.1 and up (default: 1; record --keep "
-	  "10)",
-	  OPTIONS_MEASURE},
-	 SECONDS,
-	 AT(interval_ms)},
-	{{"count", 'c', "N", "end after N snapshots (default: record 1; grow alone 10; else never)",
-	  OPTIONS_MEASURE},
-	 COUNT,
-	 AT(count)},
-	{{"follow", 0, NULL, "grow: the children of the processes, too", OPTIONS_MEASURE},
-	 FLAG,
-	 AT(follow)},
-	{{"debuginfod", 0, NULL,
-	  "grow: names also from the servers of DEBUGINFOD_URLS, which see build ids",
-	  OPTIONS_MEASURE},
-	 FLAG,
-	 AT(debuginfod)},
-	{{"stack", 0, "HOW",
-	  "grow: stacks by dwarf (the tables of the programs) or fp (frame pointers)",
-	  OPTIONS_MEASURE},
-	 CHOICE,
-	 AT(stack),
-	 stack_words},
-	{{"malloc", 0, "[=slow]",
-	  "grow: by what malloc gave and is not freed, not by the code that first touched pages "
-	  "(slow: however slow the processes become)",
-	  OPTIONS_MEASURE},
-	 FLAG_OR_WORD,
-	 AT(malloc)},
-	{{"sample", 0, "N",
-	  "grow: the stacks of one page in N, at random (1: all; default: all up to 60,000 a "
-	  "second of a process on a CPU, then 16); with --malloc, one in N bytes (default: 16K, and more at high rates)",
-	  OPTIONS_MEASURE},
-	 STRING,
-	 AT(sample)},
-	{{"keep", 0, "TIME[,SIZE]",
-	  "record: for ever in a directory, and keep that much, such as 7d or 7d,500M",
-	  OPTIONS_MEASURE},
-	 STRING,
-	 AT(keep)},
-	{{"dense", 0, "PERCENT",
-	  "record --keep: a snapshot each second while less RAM or swap is left (default: 5; 0: never)",
-	  OPTIONS_MEASURE},
-	 SHARE,
-	 AT(dense)},
-	{{"stall", 0, "PERCENT",
-	  "record --keep: also while tasks wait for memory in so much of the time (default: 10; 0: never)",
-	  OPTIONS_MEASURE},
-	 SHARE,
-	 AT(stall)},
-	{{"replay", 0, "FILE", "show what zmem-bpf record wrote (a file or a directory)",
-	  OPTIONS_MEASURE},
-	 STRING,
-	 AT(replay)},
-	{{"at", 0, "TIME",
-	  "show the recording at 03:14, 2026-11-22T03:14, -10m (before its end), or event:1 (incidents: that alone)",
-	  OPTIONS_MEASURE},
-	 STRING,
-	 AT(at)},
-	{{"since", 0, "TIME", "only the snapshots of the recording from then on (TIME as for --at)",
-	  OPTIONS_MEASURE},
-	 STRING,
-	 AT(since)},
-	{{"until", 0, "TIME", "only the snapshots of the recording up to then", OPTIONS_MEASURE},
-	 STRING,
-	 AT(until)},
-	{{"from", 0, "TIME", "diff: from this moment of the recording: 03:00, -10m, event:1",
-	  OPTIONS_MEASURE},
-	 STRING,
-	 AT(from)},
-	{{"to", 0, "TIME", "diff: up to this moment of the recording (default: now)",
-	  OPTIONS_MEASURE},
-	 STRING,
-	 AT(to)},
-	{{"pss", 0, "HOW", "auto, kernel, rollup (/proc/PID/smaps_rollup) or none",
-	  OPTIONS_MEASURE},
-	 CHOICE,
-	 AT(pss),
-	 pss_words},
-	{{"source", 0, "FROM", "counters from auto, bpf or proc", OPTIONS_MEASURE},
-	 CHOICE,
-	 AT(source),
-	 source_words},
-	{{"verify", 0, "N",
-	  "check PSS of N processes (default: 3), or of all, against smaps_rollup",
-	  OPTIONS_MEASURE},
-	 NUMBER_OR_ALL,
-	 AT(verify)},
-	{{"exact", 0, NULL,
-	  "system: count every page frame; without it a sample above 64 GiB of RAM",
-	  OPTIONS_MEASURE},
-	 FLAG,
-	 AT(exact)},
-	{{"pinned", 0, NULL, "read only from the pin (zmem-bpf pin), which needs no capability",
-	  OPTIONS_MEASURE},
-	 FLAG,
-	 AT(pinned)},
-	{{"compare", 0, NULL,
-	  "doctor: the counters by BPF and by /proc; doctor --compare --help has its options",
-	  OPTIONS_MEASURE},
-	 FLAG,
-	 AT(compare)},
+	{"interval", 'i', "SEC", SECONDS, AT(interval_ms), OPTIONS_MEASURE,
+	 "a snapshot every SEC seconds (serve: at most one), 0.1 and up (default: 1; record --keep 10)"},
+	{"count", 'c', "N", COUNT, AT(count), OPTIONS_MEASURE,
+	 "end after N snapshots (default: record 1; grow alone 10; else never)"},
+	{"follow", 0, NULL, FLAG, AT(follow), OPTIONS_MEASURE,
+	 "grow: the children of the processes, too"},
+	{"debuginfod", 0, NULL, FLAG, AT(debuginfod), OPTIONS_MEASURE,
+	 "grow: names also from the servers of DEBUGINFOD_URLS, which see build ids"},
+	{"stack", 0, "HOW", CHOICE, AT(stack), OPTIONS_MEASURE,
+	 "grow: stacks by dwarf (the tables of the programs) or fp (frame pointers)",
+	 .words = stack_words},
+	{"malloc", 0, "[=slow]", FLAG_OR_WORD, AT(malloc), OPTIONS_MEASURE,
+	 "grow: by what malloc gave and is not freed, not by the code that first touched pages (slow: however slow the processes become)"},
+	{"sample", 0, "N", STRING, AT(sample), OPTIONS_MEASURE,
+	 "grow: the stacks of one page in N, at random (1: all; default: all up to 60,000 a second of a process on a CPU, then 16); with --malloc, one in N bytes (default: 16K, and more at high rates)"},
+	{"keep", 0, "TIME[,SIZE]", STRING, AT(keep), OPTIONS_MEASURE,
+	 "record: for ever in a directory, and keep that much, such as 7d or 7d,500M"},
+	{"dense", 0, "PERCENT", SHARE, AT(dense), OPTIONS_MEASURE,
+	 "record --keep: a snapshot each second while less RAM or swap is left (default: 5; 0: never)"},
+	{"stall", 0, "PERCENT", SHARE, AT(stall), OPTIONS_MEASURE,
+	 "record --keep: also while tasks wait for memory in so much of the time (default: 10; 0: never)"},
+	{"replay", 0, "FILE", STRING, AT(replay), OPTIONS_MEASURE,
+	 "show what zmem-bpf record wrote (a file or a directory)"},
+	{"at", 0, "TIME", STRING, AT(at), OPTIONS_MEASURE,
+	 "show the recording at 03:14, 2026-11-22T03:14, -10m (before its end), or event:1 (incidents: that alone)"},
+	{"since", 0, "TIME", STRING, AT(since), OPTIONS_MEASURE,
+	 "only the snapshots of the recording from then on (TIME as for --at)"},
+	{"until", 0, "TIME", STRING, AT(until), OPTIONS_MEASURE,
+	 "only the snapshots of the recording up to then"},
+	{"from", 0, "TIME", STRING, AT(from), OPTIONS_MEASURE,
+	 "diff: from this moment of the recording: 03:00, -10m, event:1"},
+	{"to", 0, "TIME", STRING, AT(to), OPTIONS_MEASURE,
+	 "diff: up to this moment of the recording (default: now)"},
+	{"pss", 0, "HOW", CHOICE, AT(pss), OPTIONS_MEASURE,
+	 "auto, kernel, rollup (/proc/PID/smaps_rollup) or none", .words = pss_words},
+	{"source", 0, "FROM", CHOICE, AT(source), OPTIONS_MEASURE,
+	 "counters from auto, bpf or proc", .words = source_words},
+	{"verify", 0, "N", NUMBER_OR_ALL, AT(verify), OPTIONS_MEASURE,
+	 "check PSS of N processes (default: 3), or of all, against smaps_rollup"},
+	{"exact", 0, NULL, FLAG, AT(exact), OPTIONS_MEASURE,
+	 "system: count every page frame; without it a sample above 64 GiB of RAM"},
+	{"pinned", 0, NULL, FLAG, AT(pinned), OPTIONS_MEASURE,
+	 "read only from the pin (zmem-bpf pin), which needs no capability"},
+	{"compare", 0, NULL, FLAG, AT(compare), OPTIONS_MEASURE,
+	 "doctor: the counters by BPF and by /proc; doctor --compare --help has its options"},
 	/* advanced */
-	{{"remove", 0, NULL, "remove the pin", OPTIONS_ADVANCED}, FLAG, AT(remove)},
-	{{"nice", 0, "N",
-	  "record --keep, watch, top, serve: the nice value, from 0 to 19 (default: 5)",
-	  OPTIONS_ADVANCED},
-	 NICE,
-	 AT(nice)},
-	{{"readers", 0, "N",
-	  "read with N threads, up to 8 (default: by the work; watch, top, serve: 1)",
-	  OPTIONS_ADVANCED},
-	 COUNT,
-	 AT(readers)},
-	{{"no-lock", 0, NULL, "record --keep, watch, top, serve: do not lock memory",
-	  OPTIONS_ADVANCED},
-	 FLAG,
-	 AT(no_lock)},
-	{{"no-signals", 0, NULL, "record --keep: do not record signals that end processes",
-	  OPTIONS_ADVANCED},
-	 FLAG,
-	 AT(no_signals)},
-	{{"timing", 0, NULL, "print on stderr how long each phase took", OPTIONS_ADVANCED},
-	 FLAG,
-	 AT(timing)},
-	{{"verbose", 'v', NULL, "print on stderr what was used and why", OPTIONS_ADVANCED, true},
-	 FLAG,
-	 AT(verbose)},
-	{{"quiet", 'q', NULL, "print no notes on stderr, only errors", OPTIONS_ADVANCED, true},
-	 FLAG,
-	 AT(quiet)},
-	{{"help", 'h', NULL, "this text", OPTIONS_ADVANCED, true}, FLAG, AT(help)},
-	{{"version", 'V', NULL, "the version", OPTIONS_ADVANCED, true}, FLAG, AT(version)},
+	{"remove", 0, NULL, FLAG, AT(remove), OPTIONS_ADVANCED, "remove the pin"},
+	{"nice", 0, "N", NICE, AT(nice), OPTIONS_ADVANCED,
+	 "record --keep, watch, top, serve: the nice value, from 0 to 19 (default: 5)"},
+	{"readers", 0, "N", COUNT, AT(readers), OPTIONS_ADVANCED,
+	 "read with N threads, up to 8 (default: by the work; watch, top, serve: 1)"},
+	{"no-lock", 0, NULL, FLAG, AT(no_lock), OPTIONS_ADVANCED,
+	 "record --keep, watch, top, serve: do not lock memory"},
+	{"no-signals", 0, NULL, FLAG, AT(no_signals), OPTIONS_ADVANCED,
+	 "record --keep: do not record signals that end processes"},
+	{"timing", 0, NULL, FLAG, AT(timing), OPTIONS_ADVANCED,
+	 "print on stderr how long each phase took"},
+	{"verbose", 'v', NULL, FLAG, AT(verbose), OPTIONS_ADVANCED,
+	 "print on stderr what was used and why", .common = true},
+	{"quiet", 'q', NULL, FLAG, AT(quiet), OPTIONS_ADVANCED,
+	 "print no notes on stderr, only errors", .common = true},
+	{"help", 'h', NULL, FLAG, AT(help), OPTIONS_ADVANCED, "this text", .common = true},
+	{"version", 'V', NULL, FLAG, AT(version), OPTIONS_ADVANCED, "the version", .common = true},
 };
 const size_t option_count = ARRAY_SIZE(option_table);
 
@@ -347,14 +209,14 @@ bool options_given(const struct options *o, const struct option_entry *e)
 	return o->given[i / 64] >> i % 64 & 1;
 }
 
-bool options_may_be_flag(const struct option_info *info)
+bool options_may_be_flag(const struct option_entry *e)
 {
-	return info->argument && *info->argument == '[';
+	return e->argument && *e->argument == '[';
 }
 
-bool options_taken(const struct option_info *info, const struct command *command)
+bool options_taken(const struct option_entry *e, const struct command *command)
 {
-	return info->common || (command->options && parse_has_item(command->options, info->name));
+	return e->common || (command->options && parse_has_item(command->options, e->name));
 }
 
 const char *options_group_key(const struct options *o)
@@ -387,7 +249,7 @@ bool options_metrics(const struct options *o)
 static int refuse_second(const struct options *o, const struct option_entry *e, const char *first,
 			 const char *second)
 {
-	return log_usage(o, "--%s was given twice, %s and %s, and takes one", e->info.name, first,
+	return log_usage(o, "--%s was given twice, %s and %s, and takes one", e->name, first,
 			 second);
 }
 
@@ -408,7 +270,7 @@ static int set_groups(struct options *o, const struct option_entry *e, const cha
 		return 0;
 	}
 	if (count < 0)
-		return log_usage(o, "--%s %s: '%.*s': %s", e->info.name, arg, (int)error.item_len,
+		return log_usage(o, "--%s %s: '%.*s': %s", e->name, arg, (int)error.item_len,
 				 error.item, error.why);
 	if (*ret)
 		return refuse_second(o, e, options_group_key(o), arg);
@@ -444,7 +306,7 @@ static int set_number(const struct options *o, const struct option_entry *e, con
 	uint64_t n;
 
 	if (parse_u64(arg, strlen(arg), most, &n) < 0 || n < least)
-		return log_usage(o, "--%s %s: not a number from %u to %u", e->info.name, arg, least,
+		return log_usage(o, "--%s %s: not a number from %u to %u", e->name, arg, least,
 				 most);
 	*ret = (int)n;
 	return 0;
@@ -478,7 +340,7 @@ static int set_seconds(const struct options *o, const struct option_entry *e, co
 	if (unit && number <= DAY_SECONDS)
 		ms = (number * 1000 + thousandths) * unit;
 	if (ms < 100 || ms > DAY_SECONDS * UINT64_C(1000))
-		return log_usage(o, "--%s %s: not a time from 0.1 to %u seconds", e->info.name, arg,
+		return log_usage(o, "--%s %s: not a time from 0.1 to %u seconds", e->name, arg,
 				 DAY_SECONDS);
 	*ret = (int)ms;
 	return 0;
@@ -494,7 +356,7 @@ static int set_number_or_all(const struct options *o, const struct option_entry 
 		return 0;
 	}
 	if (parse_u64(arg, strlen(arg), 1000000000, &n) < 0)
-		return log_usage(o, "--%s %s: neither a number nor 'all'", e->info.name, arg);
+		return log_usage(o, "--%s %s: neither a number nor 'all'", e->name, arg);
 	*ret = (int)n;
 	return 0;
 }
@@ -505,7 +367,7 @@ static int set_size(const struct options *o, const struct option_entry *e, const
 	uint64_t bytes;
 
 	if (parse_size(arg, strlen(arg), &bytes) < 0)
-		return log_usage(o, "--%s %s: not a size, such as 100M or 1.5G", e->info.name, arg);
+		return log_usage(o, "--%s %s: not a size, such as 100M or 1.5G", e->name, arg);
 	*ret = bytes;
 	return 0;
 }
@@ -535,13 +397,13 @@ static int add_list(const char *arg, char **list)
 static int set_flag_or_word(const struct options *o, const struct option_entry *e, const char *arg,
 			    int *ret)
 {
-	struct text_part word = part_of(e->info.argument);
+	struct text_part word = part_of(e->argument);
 
 	part_cut_prefix(&word, "[=");
 	part_cut_suffix(&word, "]");
 	if (arg && (strlen(arg) != word.len || memcmp(arg, word.s, word.len) != 0))
-		return log_usage(o, "--%s=%s: its only word is %.*s", e->info.name, arg,
-				 (int)word.len, word.s);
+		return log_usage(o, "--%s=%s: its only word is %.*s", e->name, arg, (int)word.len,
+				 word.s);
 	*ret = arg ? 2 : 1;
 	return 0;
 }
@@ -595,17 +457,17 @@ static void make_getopt(char *letters, struct option *longs)
 	*letters++ = '-';
 	*letters++ = ':';
 	for (size_t i = 0; i < option_count; i++) {
-		const struct option_info *info = &option_table[i].info;
+		const struct option_entry *e = &option_table[i];
 
-		longs[i] = (struct option){info->name,
-					   options_may_be_flag(info) ? optional_argument
-					   : info->argument	     ? required_argument
-								     : no_argument,
+		longs[i] = (struct option){e->name,
+					   options_may_be_flag(e) ? optional_argument
+					   : e->argument	  ? required_argument
+								  : no_argument,
 					   NULL, LONG_ONLY + (int)i};
-		if (!info->letter)
+		if (!e->letter)
 			continue;
-		*letters++ = info->letter;
-		if (info->argument)
+		*letters++ = e->letter;
+		if (e->argument)
 			*letters++ = ':';
 	}
 	/* The words of many tools for --color never. */
@@ -618,7 +480,7 @@ static const struct option_entry *find_entry(int c)
 	if (c >= LONG_ONLY)
 		return &option_table[c - LONG_ONLY];
 	for (size_t i = 0; i < option_count; i++) {
-		if (option_table[i].info.letter == c)
+		if (option_table[i].letter == c)
 			return &option_table[i];
 	}
 	return NULL;
@@ -630,8 +492,8 @@ static int refuse_option(const struct options *o, const char *word)
 	unsigned least = 0;
 
 	for (size_t i = 0; i < option_count; i++) {
-		if (parse_is_nearer(option_table[i].info.name, name, strcspn(name, "="), &least))
-			near = option_table[i].info.name;
+		if (parse_is_nearer(option_table[i].name, name, strcspn(name, "="), &least))
+			near = option_table[i].name;
 	}
 	return log_usage(o, "unknown option %s%s%s%s", word, near ? "; did you mean --" : "",
 			 near ? near : "", near ? "?" : "");
@@ -642,10 +504,9 @@ static int bad_option(const struct options *o, int c, char **argv)
 	const struct option_entry *e = optopt ? find_entry(optopt) : NULL;
 
 	if (c == ':' && e)
-		return log_usage(o, "--%s: it needs an argument, %s", e->info.name,
-				 e->info.argument);
+		return log_usage(o, "--%s: it needs an argument, %s", e->name, e->argument);
 	if (e && optopt >= LONG_ONLY)
-		return log_usage(o, "--%s takes no argument", e->info.name);
+		return log_usage(o, "--%s takes no argument", e->name);
 	if (!optopt)
 		return refuse_option(o, argv[optind - 1]);
 	if (optopt > ' ' && optopt < 127)

@@ -168,16 +168,6 @@ enum option_section {
 	OPTION_SECTIONS,
 };
 
-/* What help and completions show of an option. */
-struct option_info {
-	const char *name;
-	char letter;	      /* 0: none */
-	const char *argument; /* NULL: a flag */
-	const char *help;
-	enum option_section section;
-	bool common; /* each command takes it */
-};
-
 enum option_kind {
 	FLAG,	       /* bool */
 	STRING,	       /* const char *; two different ones are refused */
@@ -194,9 +184,14 @@ enum option_kind {
 };
 
 struct option_entry {
-	struct option_info info;
+	const char *name;
+	char letter;	      /* 0: none */
+	const char *argument; /* NULL: a flag */
 	enum option_kind kind;
-	size_t offset;
+	size_t offset; /* of the member of struct options */
+	enum option_section section;
+	const char *help;
+	bool common;		  /* each command takes it */
 	const char *const *words; /* of a CHOICE */
 	int value;		  /* of a SET */
 	/* What another word of a CHOICE means. NULL: itself. */
@@ -209,8 +204,8 @@ extern const size_t option_count;
 /* Whether the option was given, also with its default as the value. */
 bool options_given(const struct options *o, const struct option_entry *e);
 /* Its argument may be left out. */
-bool options_may_be_flag(const struct option_info *info);
+bool options_may_be_flag(const struct option_entry *e);
 /* Whether the command takes the option. */
-bool options_taken(const struct option_info *info, const struct command *command);
+bool options_taken(const struct option_entry *e, const struct command *command);
 
 #endif

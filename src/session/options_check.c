@@ -37,9 +37,8 @@ int options_check_taken(const struct options *o)
 	for (size_t i = 0; i < option_count; i++) {
 		const struct option_entry *e = &option_table[i];
 
-		if (options_given(o, e) && !options_taken(&e->info, o->command))
-			return log_usage(o, "%s does not take --%s", o->command->name,
-					 e->info.name);
+		if (options_given(o, e) && !options_taken(e, o->command))
+			return log_usage(o, "%s does not take --%s", o->command->name, e->name);
 	}
 	return 0;
 }
@@ -123,36 +122,37 @@ static const char *first_given(const struct options *o, const char *list)
 {
 	for (size_t i = 0; i < option_count; i++) {
 		if (options_given(o, &option_table[i]) &&
-		    parse_has_item(list, option_table[i].info.name))
-			return option_table[i].info.name;
+		    parse_has_item(list, option_table[i].name))
+			return option_table[i].name;
 	}
 	return NULL;
 }
 
-/* A recording holds values: nothing is measured for it. */
+/* Nothing is measured for a recording. */
 static int check_replay(const struct options *o)
 {
-	const char *how = first_given(o, "source, pinned, pss, verify, exact");
+	static const struct {
+		const char *options, *has;
+	} other[] = {{"files", "has no files"},
+		     {"apps", "has the apps of record --apps"},
+		     {"source, pinned, pss, verify, exact", "holds the values that were read"}};
+	const char *name;
 
 	if (!o->replay)
 		return 0;
-	if (o->files)
-		return log_usage(
-			o, "--files cannot be combined with --replay: a recording has no files");
-	if (o->apps)
-		return log_usage(o, "--apps cannot be combined with --replay: a recording has the "
-				    "apps of record --apps");
-	if (o->by != BY_CLASS)
-		return log_usage(
-			o, "--by cannot be combined with --replay: a recording has only classes");
 	if (o->command->no_replay)
 		return log_usage(o, "%s does not take --replay: %s", o->command->name,
 				 o->command->no_replay);
-	return how ? log_usage(o,
-			       "--%s cannot be combined with --replay: a recording holds the "
-			       "values that were read",
-			       how)
-		   : 0;
+	if (o->by != BY_CLASS)
+		return log_usage(
+			o, "--by cannot be combined with --replay: a recording has only classes");
+	for (size_t i = 0; i < ARRAY_SIZE(other); i++) {
+		name = first_given(o, other[i].options);
+		if (name)
+			return log_usage(o, "--%s cannot be combined with --replay: a recording %s",
+					 name, other[i].has);
+	}
+	return 0;
 }
 
 /* Files have other groups than processes. */
@@ -192,13 +192,13 @@ int options_refuse_choice(const struct options *o)
 	cleanup(strbuf_done) struct strbuf all = {};
 	const char *words = NULL;
 
-	if (strcmp(e->info.name, "format") == 0)
+	if (strcmp(e->name, "format") == 0)
 		words = command->formats;
-	else if (strcmp(e->info.name, "group-by") == 0)
+	else if (strcmp(e->name, "group-by") == 0)
 		words = options_group_words(command);
 	for (size_t i = 0; e->words[i]; i++)
 		strbuf_printf(&all, "%s%s", i ? ", " : "", e->words[i]);
-	return log_usage(o, "%s: --%s %s: must be one of %s", command->name, e->info.name,
+	return log_usage(o, "%s: --%s %s: must be one of %s", command->name, e->name,
 			 o->unknown_word, words ? words : strbuf_str(&all));
 }
 

@@ -100,7 +100,7 @@ static int open_or(struct output *out, const struct options *o, int fd)
 	out->buf.sink_arg = out;
 	if (o->output) {
 		privilege_as_caller(true);
-		r = file_atomic_open(&out->file, o->output);
+		r = file_atomic_open(&out->file, o->output, false);
 		privilege_as_caller(false);
 		if (r < 0)
 			return report_open(out->path, out->file.refusal, r);
@@ -136,7 +136,7 @@ int output_open_private(struct output *out, const char *path)
 	out->buf.sink = write_out;
 	out->buf.sink_arg = out;
 	privilege_as_caller(true);
-	r = file_atomic_open_private(&out->file, path);
+	r = file_atomic_open(&out->file, path, true);
 	privilege_as_caller(false);
 	out->fd = out->file.fd;
 	return r < 0 ? report_open(out->path, out->file.refusal, r) : 0;

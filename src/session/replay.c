@@ -24,45 +24,22 @@
 #define PIPE_MIB 256
 #define PIPE_MAX ((size_t)PIPE_MIB << 20)
 
-/* Makes room for one more chunk. Returns 0 or a negative errno. */
-static int grow(char **data, size_t len, size_t *capacity)
-{
-	size_t more = *capacity ? *capacity * 2 : CHUNK;
-	char *grown;
-
-	if (len + CHUNK <= *capacity)
-		return 0;
-	if (more > PIPE_MAX)
-		return -EFBIG;
-	grown = realloc(*data, more);
-	if (!grown)
-		return -ENOMEM;
-	*data = grown;
-	*capacity = more;
-	return 0;
-}
-
 /* Reads to the end, or only the first bytes if they are not those of a recording. */
-static int read_whole(int fd, char **data, size_t *ret_len)
+static int read_whole(int fd, struct strbuf *data)
 {
-	size_t len = 0, capacity = 0;
+	ssize_t n;
 
-	for (;;) {
-		int r = grow(data, len, &capacity);
-		ssize_t n;
-
-		if (r < 0)
-			return r;
-		n = read(fd, *data + len, capacity - len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
+	do {
+		if (data->len > PIPE_MAX)
+			return -EFBIG;
+		if (!strbuf_room(data, CHUNK))
+			return -ENOMEM;
+		n = read(fd, data->data + data->len, CHUNK);
+		if (n < 0 && errno != EINTR)
 			return -errno;
-		len += (size_t)n;
-		*ret_len = len;
-		if (n == 0 || (len >= 8 && !recording_is_one(*data)))
-			return 0;
-	}
+		data->len += n > 0 ? (size_t)n : 0;
+	} while (n && (data->len < 8 || recording_is_one(data->data)));
+	return 0;
 }
 
 static int open_segment(int dir, const struct segment_name *name)
@@ -78,7 +55,6 @@ static int open_segment(int dir, const struct segment_name *name)
 static int open_reader(struct replay *r, int fd, char reason[RECORDING_REASON])
 {
 	struct stat st;
-	size_t len = 0;
 	int err;
 
 	if (fstat(fd, &st) < 0)
@@ -90,9 +66,10 @@ static int open_reader(struct replay *r, int fd, char reason[RECORDING_REASON])
 	} else if (S_ISREG(st.st_mode)) {
 		err = recording_reader_open(fd, &r->reader, reason);
 	} else {
-		err = read_whole(fd, &r->data, &len);
+		err = read_whole(fd, &r->data);
 		if (err == 0)
-			err = recording_reader_open_memory(r->data, len, &r->reader, reason);
+			err = recording_reader_open_memory(r->data.data, r->data.len, &r->reader,
+							   reason);
 		else if (err == -EFBIG)
 			snprintf(reason, RECORDING_REASON,
 				 "of a pipe, %d MiB are read at most: save the recording to a file",
@@ -213,7 +190,7 @@ bool replay_usual_exists(void)
 void replay_close(struct replay *r)
 {
 	recording_reader_free(r->reader);
-	free(r->data);
+	strbuf_done(&r->data);
 	if (r->reader && r->fd >= 0)
 		close(r->fd);
 	*r = (struct replay){};

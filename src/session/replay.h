@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/strbuf.h"
 #include "recording/recording_file.h"
 #include "session/moment.h"
 #include "session/options.h"
@@ -25,10 +26,10 @@ struct replay {
 	const char *path;
 	struct recording_reader *reader; /* NULL: there is none */
 	uint32_t frames;
-	uint32_t frame; /* the one that is shown: at first that of --at, or the last one */
-	bool noted;	/* that a frame cannot be read */
-	int fd;		/* the file or directory, -1: a pipe, which is read into memory */
-	char *data;	/* of a pipe */
+	uint32_t frame;	    /* the one that is shown: at first that of --at, or the last one */
+	bool noted;	    /* that a frame cannot be read */
+	int fd;		    /* the file or directory, -1: a pipe, which is read into memory */
+	struct strbuf data; /* of a pipe */
 };
 
 /* Opens it with the rights of the caller. Returns 0, or an exit code after a message. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Sources of kind bpf: loads an object, sets up its per-CPU offsets and calibrates its walk of page
- * tables. reader.c reads the iterator, record_decode.c decodes the records.
+ * Sources of kind bpf: loads an object and calibrates its walk of page tables. reader.c reads the
+ * iterator, record_decode.c decodes the records.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -10,13 +10,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/file.h"
-#include "base/parse.h"
 #include "load/bpf_diagnose.h"
 #include "model/system.h"
 #include "privilege/privilege.h"
@@ -24,7 +21,6 @@
 #include "source/iterator.h"
 #include "source/reader.h"
 #include "source/source_internal.h"
-#include "zmem/grow.h"
 #include "zmem/setup.h"
 
 /* Pages that we may map or unmap between two readings of our own resident set. */
@@ -45,43 +41,6 @@ struct bpf_state {
 	bool calibrated;  /* once; if RAM changed and it fails then, it is tried again */
 	bool distrusted;
 };
-
-static void add_cpu(void *arg, unsigned cpu)
-{
-	struct cpu_ids *ids = arg;
-
-	if (ids->count < ARRAY_SIZE(ids->id))
-		ids->id[ids->count++] = cpu;
-	if (cpu >= ids->numbers)
-		ids->numbers = cpu + 1;
-}
-
-/* The possible CPUs; their numbers may have gaps. Without /sys all configured CPUs. */
-void bpf_source_find_cpus(struct cpu_ids *ids)
-{
-	char text[4096];
-	ssize_t len = file_read(-1, "/sys/devices/system/cpu/possible", text, sizeof(text));
-
-	ids->count = ids->numbers = 0;
-	if (len > 0 && parse_cpu_list(text, (size_t)len, add_cpu, ids) > 0)
-		return;
-	ids->count = ids->numbers = 0;
-	for (int i = 0; i < get_nprocs_conf(); i++)
-		add_cpu(ids, (unsigned)i);
-}
-
-int bpf_source_set_up_cpus(int setup_fd, const struct cpu_ids *ids, bool by_number)
-{
-	for (unsigned i = 0; setup_fd && i < ids->count; i++) {
-		struct zmem_cpu_setup args = {.index = by_number ? ids->id[i] : i,
-					      .cpu = ids->id[i]};
-		int r = bpf_handle_run(setup_fd, &args, sizeof(args));
-
-		if (r)
-			return r < 0 ? r : -ENXIO;
-	}
-	return 0;
-}
 
 static void bpf_close(void *state)
 {
@@ -282,86 +241,6 @@ static void set_memos(const void *state, unsigned count)
 
 /* ---- the source ---- */
 
-static int load(enum bpf_object_id object, enum bpf_loader loader, const struct bpf_sizes *sizes,
-		struct bpf_handle *ret, struct bpf_missing *missing)
-{
-	struct zmem_scramble scramble;
-
-	if (getrandom(&scramble, sizeof(scramble), GRND_NONBLOCK) != sizeof(scramble))
-		return -EIO;
-	return bpf_load(object, loader, sizes, &scramble, ret, missing);
-}
-
-int bpf_source_load(const char *name, enum bpf_object_id object, enum bpf_loader loader,
-		    uint32_t memos, const char *const *without, struct diag *diag,
-		    struct bpf_handle *ret)
-{
-	struct bpf_sizes sizes = {.memos = memos ? memos : 1, .without = without};
-	struct bpf_missing missing = {};
-	struct cpu_ids ids;
-	int r;
-
-	bpf_source_find_cpus(&ids);
-	sizes.cpus = ids.count;
-	sizes.cpu_numbers = ids.numbers;
-	r = load(object, loader, &sizes, ret, &missing);
-	if (r < 0) {
-		bpf_diagnose_note(diag, name, "loading the program", r, &missing);
-		return r;
-	}
-	r = bpf_source_set_up_cpus(ret->fd[BPF_SETUP], &ids, false);
-	if (r < 0)
-		bpf_diagnose_note(diag, name, "finding the per-CPU offsets", r, NULL);
-	return r;
-}
-
-uint32_t bpf_source_grow_ring(uint32_t cpus)
-{
-	uint32_t bytes = ZMEM_GROW_RING;
-
-	/* Each CPU may write a large stack while the others do. */
-	for (uint32_t room = 8; room < cpus && bytes < (1u << 26); room *= 2)
-		bytes *= 2;
-	return bytes;
-}
-
-int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, uint32_t blocks,
-			 const char *const *without, uint32_t *ret_cpus, struct bpf_handle *ret,
-			 struct bpf_missing *missing)
-{
-	struct bpf_sizes sizes = {.memos = 1, .without = without};
-	struct cpu_ids ids;
-	int r;
-
-	bpf_source_find_cpus(&ids);
-	sizes.cpus = ids.numbers;
-	sizes.grow = sizes.cpus * targets;
-	sizes.grow_ring = blocks ? bpf_source_grow_ring(sizes.cpus) : 0;
-	sizes.heap = blocks;
-	r = load(object, LOADER_LIGHT, &sizes, ret, NULL);
-	if (r < 0)
-		r = load(object, LOADER_LIBBPF, &sizes, ret, missing);
-	if (r == 0)
-		r = bpf_source_set_up_cpus(ret->fd[BPF_SETUP], &ids, true);
-	if (r == 0)
-		*ret_cpus = sizes.cpus;
-	return r;
-}
-
-void bpf_source_note_grow(struct diag *diag, const char *subject, const char *command, int error,
-			  const struct bpf_missing *missing)
-{
-	char what[64];
-
-	snprintf(what, sizeof(what), "loading the programs of %s", command);
-	if (error < 0 && privilege_loads() && !bpf_diagnose_has_name("bpf_iter_task_type"))
-		diag_add(diag, subject, error, "use Linux 6.1 or later",
-			 "%s: this kernel has no BPF iterators over one process (Linux 6.1)",
-			 command);
-	else if (error < 0)
-		bpf_diagnose_note(diag, subject, what, error, missing);
-}
-
 /*
  * Compares our own resident set with /proc, which walks our page tables: a kernel that keeps its
  * counters in another way gives no wrong number. Returns 0, or a negative errno and a note.
@@ -390,7 +269,7 @@ static int check_own_rss(const struct readers *readers, const struct procfs *pro
 	len = proc->trusted ? procfs_read(proc, "self/smaps_rollup", text, sizeof(text)) : 0;
 	if (len <= 0 || smaps_rollup_parse(text, (size_t)len, &rollup) < 0)
 		return 0;
-	shown = (int64_t)rollup.value[ROLLUP_RSS] / sysconf(_SC_PAGESIZE);
+	shown = (int64_t)rollup.value[SMAPS_RSS] / sysconf(_SC_PAGESIZE);
 	if (llabs(pages - shown) <= OWN_PAGES_NEW)
 		return 0;
 	diag_add(diag, name, -ENODATA, NULL,
@@ -412,10 +291,11 @@ static int bpf_open(const struct source_variant *variant, const struct procfs *p
 	b->proc = proc;
 	b->pfn_end = UINT64_MAX;
 	b->memos = memos->each;
-	r = bpf_source_load(variant->name,
-			    variant->object == OBJECT_PSS && memos->each ? OBJECT_PSS_MEMOS
-									 : variant->object,
-			    variant->loader, memos->each * memos->readers, NULL, diag, &b->object);
+	r = bpf_load_noted(
+		variant->name,
+		variant->object == OBJECT_PSS && memos->each ? OBJECT_PSS_MEMOS : variant->object,
+		variant->loader, &(struct bpf_sizes){.memos = memos->each * memos->readers}, diag,
+		&b->object);
 	if (r < 0)
 		return r;
 	b->link_fd = iterator_link(b->object.fd[BPF_ITER], NULL);
@@ -427,9 +307,7 @@ static int bpf_open(const struct source_variant *variant, const struct procfs *p
 		.open = open_iterator,
 		.set_memos = b->memos && b->object.fd[BPF_LANES] ? set_memos : NULL,
 		.memo_readers = memos->readers,
-		.open_one = variant->reads == READS_BY_CAST || has_iterator_one(b)
-				    ? open_iterator_one
-				    : NULL,
+		.open_one = !variant->probes || has_iterator_one(b) ? open_iterator_one : NULL,
 		.follow_ram = follow_ram,
 		.state = b,
 		.asks = b->object.fd[BPF_CALIBRATION] != 0,
@@ -464,7 +342,7 @@ static int bpf_layout(const void *state, struct zmem_layout *ret)
 
 	if (b->readers.pss_refusal || b->distrusted || !b->object.fd[BPF_LAYOUT])
 		return -ENOTSUP;
-	return bpf_map_lookup_elem(b->object.fd[BPF_LAYOUT], &zero, ret) < 0 ? -errno : 0;
+	return bpf_map_lookup_elem(b->object.fd[BPF_LAYOUT], &zero, ret);
 }
 
 const struct source_kind source_kind_bpf = {

@@ -10,6 +10,7 @@
 #include "source/census_source.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -37,7 +38,7 @@ struct census_source {
 	struct bpf_handle handle;
 	struct zmem_census *visit; /* what a run of the program is asked and answers */
 	uint32_t page_size;
-	uint64_t random, longest_us, runs;
+	uint64_t random;
 	double scale; /* all frames, in those that were looked at */
 	struct census_node *node;
 	size_t nodes;
@@ -60,11 +61,9 @@ int census_source_open(const struct source *from, struct diag *diag, struct cens
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
-	r = bpf_load_either(OBJECT_CENSUS, &s->handle, &missing);
+	r = bpf_load(OBJECT_CENSUS, LOADER_EITHER, NULL, &s->handle, &missing);
 	if (r < 0 && r != -ENOMEM)
-		r = bpf_load_either(OBJECT_CENSUS_OLD, &s->handle, &missing);
-	if (r == 0)
-		r = bpf_handle_map(&s->handle, sizeof(*s->visit));
+		r = bpf_load(OBJECT_CENSUS_OLD, LOADER_LIBBPF, NULL, &s->handle, &missing);
 	if (r < 0) {
 		bpf_diagnose_note(diag, SUBJECT, "loading the program", r, &missing);
 		census_source_close(s);
@@ -89,27 +88,17 @@ void census_source_close(struct census_source *s)
 	free(s);
 }
 
-uint64_t census_source_longest_us(const struct census_source *s)
-{
-	return s->longest_us;
-}
-
-uint64_t census_source_runs(const struct census_source *s)
-{
-	return s->runs;
-}
-
 /* ---- requests ---- */
 
 /* Looks at the pieces of the request. */
-static int run(struct census_source *s)
+static int run_request(struct census_source *s)
 {
 	struct zmem_census *v = s->visit;
 
 	v->at = v->done = 0;
 	v->pfn = v->end = 0;
 	while (!v->done) {
-		uint64_t start = clock_us(CLOCK_MONOTONIC), steps = v->steps, us;
+		uint64_t steps = v->steps;
 		int r = bpf_program_run(s->handle.fd[BPF_RUN]);
 
 		if (r < 0)
@@ -117,29 +106,35 @@ static int run(struct census_source *s)
 		/* The program did not go on: it is not what we know. */
 		if (!v->done && v->steps == steps)
 			return -EPROTO;
-		us = clock_us(CLOCK_MONOTONIC) - start;
-		s->longest_us = us > s->longest_us ? us : s->longest_us;
-		s->runs++;
 	}
 	return 0;
 }
 
-/* Moves the sums of the last request to `to`. */
-static void take(struct census_source *s, struct census_frames *to)
+static void add_frames(struct census_frames *to, const struct census_frames *from)
+{
+	for (int i = 0; i < ZMEM_FRAMES; i++)
+		to->kind[i] += from->kind[i];
+	for (int i = 0; i < ZMEM_CENSUS_ORDERS; i++)
+		to->block[i] += from->block[i];
+	for (int i = 0; i < ZMEM_CENSUS_TYPES; i++)
+		to->type[i] += from->type[i];
+	to->charged += from->charged;
+}
+
+/* The sums of the last request, which then begin at 0. */
+static struct census_frames take_sums(struct census_source *s)
 {
 	struct zmem_census *v = s->visit;
+	struct census_frames sums = {.charged = v->charged};
 
-	for (int i = 0; i < ZMEM_FRAMES; i++)
-		to->kind[i] += v->frames[i];
-	for (int i = 0; i < ZMEM_CENSUS_ORDERS; i++)
-		to->block[i] += v->blocks[i];
-	for (int i = 0; i < ZMEM_CENSUS_TYPES; i++)
-		to->type[i] += v->types[i];
-	to->charged += v->charged;
+	memcpy(sums.kind, v->frames, sizeof(sums.kind));
+	memcpy(sums.block, v->blocks, sizeof(sums.block));
+	memcpy(sums.type, v->types, sizeof(sums.type));
 	memset(v->frames, 0, sizeof(v->frames));
 	memset(v->blocks, 0, sizeof(v->blocks));
 	memset(v->types, 0, sizeof(v->types));
 	v->charged = 0;
+	return sums;
 }
 
 /* Makes room for the nodes of the spans, with all their frames 0. */
@@ -176,15 +171,17 @@ static int count_all(struct census_source *s, const struct frame_span *span, siz
 {
 	s->scale = 1;
 	for (size_t i = 0; i < count; i++) {
+		struct census_frames sums;
 		int r;
 
 		s->visit->piece[0][0] = span[i].first;
 		s->visit->piece[0][1] = span[i].end;
 		s->visit->pieces = 1;
-		r = run(s);
+		r = run_request(s);
 		if (r < 0)
 			return r;
-		take(s, frames_of(s, span[i].node));
+		sums = take_sums(s);
+		add_frames(frames_of(s, span[i].node), &sums);
 	}
 	return 0;
 }
@@ -221,16 +218,6 @@ static uint64_t looked_at(const struct census_frames *f)
 	return sum;
 }
 
-/* By Newton's method; the program has no other use for the library of mathematics. */
-static double root(double v)
-{
-	double r = v > 1 ? v : 1;
-
-	for (int i = 0; i < 128 && r * r > v * (1 + 1e-9); i++)
-		r = (r + v / r) / 2;
-	return r;
-}
-
 /*
  * Half of the interval of the sum of `count` estimates with these sums of their squares. Where none
  * or few pieces had such frames, their spread tells nothing: what is in none of many pieces is with
@@ -239,7 +226,7 @@ static double root(double v)
 static uint64_t interval(uint64_t sum, double squares, unsigned count)
 {
 	double variance = (squares - (double)sum * (double)sum / count) / (count - 1);
-	uint64_t half = variance > 0 ? (uint64_t)(INTERVAL * root(variance * count)) : 0;
+	uint64_t half = variance > 0 ? (uint64_t)(INTERVAL * sqrt(variance * count)) : 0;
 
 	return half > 3 * PIECE ? half : 3 * PIECE;
 }
@@ -256,7 +243,7 @@ static int count_sample(struct census_source *s, const struct frame_span *span, 
 	while (requests < REQUESTS_LEAST ||
 	       (requests < REQUESTS_MOST &&
 		clock_us(CLOCK_THREAD_CPUTIME_ID) - start < SAMPLE_CPU_US)) {
-		struct census_frames one = {};
+		struct census_frames one;
 		uint64_t part = all / ZMEM_CENSUS_PIECES;
 		int r;
 
@@ -264,19 +251,13 @@ static int count_sample(struct census_source *s, const struct frame_span *span, 
 			set_piece(span, count, part * i + random_below(s, part ? part : 1),
 				  s->visit->piece[i]);
 		s->visit->pieces = ZMEM_CENSUS_PIECES;
-		r = run(s);
+		r = run_request(s);
 		if (r < 0)
 			return r;
-		take(s, &one);
-		for (int i = 0; i < ZMEM_FRAMES; i++) {
-			ret->all.kind[i] += one.kind[i];
+		one = take_sums(s);
+		add_frames(&ret->all, &one);
+		for (int i = 0; i < ZMEM_FRAMES; i++)
 			squares[i] += (double)one.kind[i] * (double)one.kind[i];
-		}
-		for (int i = 0; i < ZMEM_CENSUS_ORDERS; i++)
-			ret->all.block[i] += one.block[i];
-		for (int i = 0; i < ZMEM_CENSUS_TYPES; i++)
-			ret->all.type[i] += one.type[i];
-		ret->all.charged += one.charged;
 		charged += (double)one.charged * (double)one.charged;
 		requests++;
 	}
@@ -304,28 +285,18 @@ int census_source_read(struct census_source *s, const struct zones *zones,
 		method = zones_present(zones) * s->page_size > EXACT_BYTES ? CENSUS_SAMPLE
 									   : CENSUS_EXACT;
 	*ret = (struct census){};
-	s->longest_us = s->runs = 0;
 	memset(s->visit->others, 0, sizeof(s->visit->others));
 	memset(s->visit->owners, 0, sizeof(s->visit->owners));
 	memset(s->visit->pools, 0, sizeof(s->visit->pools));
-	take(s, &(struct census_frames){});
+	take_sums(s);
 	if (method == CENSUS_SAMPLE) {
 		r = count_sample(s, span, count, ret);
 		s->nodes = 0;
 	} else {
 		r = count_all(s, span, count);
 	}
-	for (size_t n = 0; n < s->nodes; n++) {
-		const struct census_frames *f = &s->node[n].frames;
-
-		for (int i = 0; i < ZMEM_FRAMES; i++)
-			ret->all.kind[i] += f->kind[i];
-		for (int i = 0; i < ZMEM_CENSUS_ORDERS; i++)
-			ret->all.block[i] += f->block[i];
-		for (int i = 0; i < ZMEM_CENSUS_TYPES; i++)
-			ret->all.type[i] += f->type[i];
-		ret->all.charged += f->charged;
-	}
+	for (size_t n = 0; n < s->nodes; n++)
+		add_frames(&ret->all, &s->node[n].frames);
 	ret->old_types = !(s->visit->marks & ZMEM_MARKS_TYPES);
 	ret->zsmalloc_marked = s->visit->marks & ZMEM_MARKS_ZSMALLOC;
 	ret->kmalloc_marked = s->visit->marks & ZMEM_MARKS_KMALLOC;
@@ -353,17 +324,15 @@ static int name_owner(struct census_source *s, const struct zmem_census_owner *f
 {
 	struct zmem_census *v = s->visit;
 	char path[OOM_CGROUP_MAX];
-	int r;
+	int known = census_source_owner(s, from->key, path);
 
-	v->key = from->key;
-	r = bpf_program_run(s->handle.fd[BPF_NAME]);
-	if (r < 0)
-		return r;
+	if (known < 0)
+		return known;
 	*ret = (struct owner){.memcg = v->memcg, .cgroup.deleted = v->deleted};
 	for (int i = 0; i < ZMEM_CHARGES; i++)
 		ret->cgroup.bytes[i] =
 			(uint64_t)((double)from->frames[i] * s->scale) * s->page_size;
-	if (!v->memcg || cgroup_path_read(&v->path, v->names, path, NULL) != ZMEM_OOM_PATH_KNOWN)
+	if (!known)
 		return 0;
 	ret->cgroup.path = arena_strndup(arena, path, strlen(path));
 	return ret->cgroup.path ? 0 : -ENOMEM;
@@ -377,7 +346,7 @@ static int compare_cgroups(const void *a, const void *b)
 }
 
 /* A memory cgroup has one row for itself and, until 7.0, one for what the kernel charges to it. */
-static void merge(struct census_source *s, struct owner *owner, size_t count)
+static void merge_owners(struct census_source *s, struct owner *owner, size_t count)
 {
 	qsort(owner, count, sizeof(*owner), compare_leading_u64);
 	s->cgroups = 0;
@@ -415,7 +384,7 @@ int census_source_cgroups(struct census_source *s, struct arena *arena,
 		owner[used].cgroup.bytes[i] =
 			(uint64_t)((double)v->others[i] * s->scale) * s->page_size;
 	if (r == 0)
-		merge(s, owner, used + (census_cgroup_bytes(&owner[used].cgroup) != 0));
+		merge_owners(s, owner, used + (census_cgroup_bytes(&owner[used].cgroup) != 0));
 	free(owner);
 	*ret = s->cgroup;
 	*ret_count = s->cgroups;
@@ -448,7 +417,7 @@ int census_source_pools(struct census_source *s,
 /* ---- files ---- */
 
 /* Fills wanted[]; number[]: the file at each place of it. */
-static void want_files(struct zmem_census *v, const uint64_t *mapping, size_t count,
+static void set_wanted(struct zmem_census *v, const uint64_t *mapping, size_t count,
 		       uint32_t number[ZMEM_CENSUS_FILES])
 {
 	memset(v->wanted, 0, sizeof(v->wanted));
@@ -481,9 +450,9 @@ int census_source_owner(struct census_source *s, uint64_t owner, char ret[OOM_CG
 	return cgroup_path_read(&v->path, v->names, ret, NULL) == ZMEM_OOM_PATH_KNOWN;
 }
 
-static int tell_files(struct census_source *s, const uint32_t number[ZMEM_CENSUS_FILES],
-		      int (*fn)(void *arg, size_t file, const struct file_charge *charge),
-		      void *arg)
+static int call_for_files(struct census_source *s, const uint32_t number[ZMEM_CENSUS_FILES],
+			  int (*fn)(void *arg, size_t file, const struct file_charge *charge),
+			  void *arg)
 {
 	struct zmem_census *v = s->visit;
 
@@ -515,9 +484,9 @@ int census_source_files(struct census_source *s, const struct zones *zones, cons
 	struct census census;
 	int r;
 
-	want_files(s->visit, mapping, count, number);
+	set_wanted(s->visit, mapping, count, number);
 	s->visit->files = 1;
 	r = census_source_read(s, zones, CENSUS_EXACT, &census);
 	s->visit->files = 0;
-	return r < 0 ? r : tell_files(s, number, fn, arg);
+	return r < 0 ? r : call_for_files(s, number, fn, arg);
 }

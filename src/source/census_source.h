@@ -68,8 +68,4 @@ int census_source_owner(struct census_source *s, uint64_t owner, char ret[OOM_CG
 int census_source_pools(struct census_source *s,
 			void (*fn)(void *arg, const char *device, uint64_t bytes), void *arg);
 
-/* The longest run of the last census, in microseconds, and the number of runs. */
-uint64_t census_source_longest_us(const struct census_source *s);
-uint64_t census_source_runs(const struct census_source *s);
-
 #endif

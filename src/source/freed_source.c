@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +20,7 @@
 #include <bpf/bpf.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "model/files.h"
 #include "source/held_source.h"
 #include "source/iterator.h"
@@ -88,7 +88,6 @@ static const struct visit_kind kind = {
 	.subject = "what becomes free",
 	.needs = "it needs PSS from page tables",
 	.object = OBJECT_FREED,
-	.answers_size = sizeof(struct zmem_freed),
 	.layout_offset = offsetof(struct zmem_freed, at),
 };
 
@@ -186,8 +185,7 @@ static int want_process(struct reading *r, const struct process *p, const struct
 {
 	const __s32 pid = p->pid;
 
-	return bpf_map_update_elem(r->source->visits.handle.fd[BPF_WANTED], &pid, w, 0) < 0 ? -errno
-											    : 0;
+	return bpf_map_update_elem(r->source->visits.handle.fd[BPF_WANTED], &pid, w, 0);
 }
 
 /* Also those that are in no group: what is not listed was born later. */
@@ -235,28 +233,19 @@ static int list_wanted(struct reading *r)
 	return error;
 }
 
-/* The number behind the name at the beginning of a line; UINT64_MAX: there is no such file. */
-static uint64_t number_in(const char *path, const char *name)
-{
-	cleanup_fclose FILE *f = fopen(path, "re");
-	char line[128];
-
-	while (f && fgets(line, sizeof(line), f)) {
-		if (strncmp(line, name, strlen(name)) == 0)
-			return strtoull(line + strlen(name), NULL, 10);
-	}
-	return f ? 0 : UINT64_MAX;
-}
-
 /*
  * Whether large folios may be mapped in part. The kernel counts those that are; before 6.12
  * (8422acdc97ed) it counted all that ever were.
  */
 static bool has_parts(const struct snapshot *s)
 {
-	return s->system.partly_mapped.known
-		       ? s->system.partly_mapped.bytes != 0
-		       : number_in("/proc/vmstat", "thp_deferred_split_page ") != 0;
+	uint64_t split;
+
+	if (s->system.partly_mapped.known)
+		return s->system.partly_mapped.bytes;
+	if (file_number(-1, "/proc/vmstat", "thp_deferred_split_page ", &split))
+		return split;
+	return access("/proc/vmstat", R_OK) < 0;
 }
 
 /* What has to be walked beside memory that processes may share. */
@@ -333,8 +322,8 @@ static int read_once(struct reading *r)
 		const __s32 pid = r->process[i]->pid;
 		struct zmem_freed_want *w = &r->want[i];
 
-		if (w->group && bpf_map_lookup_elem(s->visits.handle.fd[BPF_WANTED], &pid, w) < 0)
-			error = -errno;
+		if (w->group)
+			error = bpf_map_lookup_elem(s->visits.handle.fd[BPF_WANTED], &pid, w);
 	}
 	if (error == 0)
 		blame_ended(r);
@@ -423,8 +412,7 @@ static int set_devices(struct freed_source *s, const struct zmem_swap *swap)
 	if (swap)
 		copy = *swap;
 	copy.costs = 1;
-	return bpf_map_update_elem(s->visits.handle.fd[BPF_DEVICES], &zero, &copy, 0) < 0 ? -errno
-											  : 0;
+	return bpf_map_update_elem(s->visits.handle.fd[BPF_DEVICES], &zero, &copy, 0);
 }
 
 int freed_source_read(struct freed_source *s, const struct file_set *tmpfs,

@@ -23,15 +23,14 @@ struct gpu_source {
 
 int gpu_source_open(struct gpu_source **ret)
 {
-	const struct bpf_sizes sizes = {};
 	struct gpu_source *g = calloc(1, sizeof(*g));
-	int r = g ? bpf_load_either(OBJECT_GPU, &g->handle, NULL) : -ENOMEM;
+	int r = g ? bpf_load(OBJECT_GPU, LOADER_EITHER, NULL, &g->handle, NULL) : -ENOMEM;
 
 	if (r < 0) {
 		free(g);
 		return r;
 	}
-	r = bpf_load(OBJECT_DMABUF, LOADER_LIGHT, &sizes, NULL, &g->buffers_handle, NULL);
+	r = bpf_load(OBJECT_DMABUF, LOADER_LIGHT, NULL, &g->buffers_handle, NULL);
 	if (file_exhausted(r)) {
 		gpu_source_close(g);
 		return r;

@@ -20,7 +20,6 @@
 #include "load/bpf_diagnose.h"
 #include "load/bpf_load.h"
 #include "source/iterator.h"
-#include "source/source_internal.h"
 
 #define SUBJECT "what becomes free"
 
@@ -41,16 +40,8 @@ void held_source_close(struct held_source *h)
 	free(h);
 }
 
-static int set_up(struct held_source *h, const struct cpu_ids *cpus)
+static int attach(struct held_source *h)
 {
-	int r = bpf_handle_map(&h->handle, sizeof(struct zmem_held));
-
-	if (r < 0)
-		return r;
-	h->answers = h->handle.answers;
-	r = bpf_source_set_up_cpus(h->handle.fd[BPF_SETUP], cpus, false);
-	if (r < 0)
-		return r;
 	h->tasks_link_fd = iterator_link(h->handle.fd[BPF_ITER], NULL);
 	if (h->tasks_link_fd < 0)
 		return h->tasks_link_fd;
@@ -61,28 +52,23 @@ static int set_up(struct held_source *h, const struct cpu_ids *cpus)
 int held_source_open(struct diag *diag, struct held_source **ret)
 {
 	struct held_source *h = calloc(1, sizeof(*h));
-	const char *step = "loading the program";
-	struct bpf_sizes sizes = {};
-	struct cpu_ids cpus;
 	int r;
 
 	if (!h)
 		return -ENOMEM;
 	h->tasks_link_fd = h->files_link_fd = -1;
-	bpf_source_find_cpus(&cpus);
-	sizes.cpus = cpus.count;
-	r = bpf_load(OBJECT_HELD, LOADER_LIGHT, &sizes, NULL, &h->handle, NULL);
+	r = bpf_load_noted(SUBJECT, OBJECT_HELD, LOADER_LIGHT, NULL, diag, &h->handle);
 	if (r == 0) {
-		step = "setting it up";
-		r = set_up(h, &cpus);
+		h->answers = h->handle.answers;
+		r = attach(h);
+		if (r < 0)
+			bpf_diagnose_note(diag, SUBJECT, "setting it up", r, NULL);
 	}
-	if (r < 0) {
-		bpf_diagnose_note(diag, SUBJECT, step, r, NULL);
+	if (r < 0)
 		held_source_close(h);
-		return r;
-	}
-	*ret = h;
-	return 0;
+	else
+		*ret = h;
+	return r;
 }
 
 bool held_source_is_full(const struct held_source *h)
@@ -160,8 +146,7 @@ int held_source_begin(struct held_source *h, const struct held_process *process,
 
 		if (pid == self)
 			h->self_group = process[i].groups.group;
-		if (bpf_map_update_elem(h->handle.fd[BPF_WANTED], &pid, &process[i].groups, 0) < 0)
-			r = -errno;
+		r = bpf_map_update_elem(h->handle.fd[BPF_WANTED], &pid, &process[i].groups, 0);
 	}
 	if (r == 0)
 		r = bpf_program_run(h->handle.fd[BPF_RUN]);
@@ -222,13 +207,6 @@ static struct owner owner_of_file(const struct zmem_held_file *f)
 	return owner_of(f->group, f->doubt, f->refs, (int64_t)f->met + f->own);
 }
 
-static int compare_addresses(const void *pa, const void *pb)
-{
-	const struct zmem_held_file *a = pa, *b = pb;
-
-	return ORDER_OF(a->file, b->file);
-}
-
 static int compare_inodes(const void *pa, const void *pb)
 {
 	const struct zmem_held_file *a = pa, *b = pb;
@@ -239,9 +217,7 @@ static int compare_inodes(const void *pa, const void *pb)
 
 static struct zmem_held_file *file_at(const struct holders *h, uint64_t address)
 {
-	const struct zmem_held_file key = {.file = address};
-
-	return bsearch(&key, h->file, (size_t)h->files, sizeof(key), compare_addresses);
+	return bsearch(&address, h->file, (size_t)h->files, sizeof(*h->file), compare_leading_u64);
 }
 
 /* Adds what was met of the same file at different times; the mappings come last. */
@@ -257,45 +233,44 @@ static void add_file(struct zmem_held_file *sum, const struct zmem_held_file *f)
 	sum->pages = f->pages;
 }
 
+/* Adds files that are mapped to those that are held, which are sorted. */
+static int add_mapped(struct holders *h, const struct zmem_held_file *mapped, size_t count)
+{
+	const size_t held = (size_t)h->files;
+	struct zmem_held_file *all = reallocarray(h->file, held + count + 1, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	h->file = all;
+	for (size_t i = 0; i < count; i++) {
+		struct zmem_held_file *met =
+			bsearch(&mapped[i], all, held, sizeof(*all), compare_leading_u64);
+
+		if (met)
+			add_file(met, &mapped[i]);
+		else
+			all[h->files++] = mapped[i];
+	}
+	qsort(all, (size_t)h->files, sizeof(*all), compare_leading_u64);
+	return 0;
+}
+
 /* Reads the files of both maps, each once. */
 static int read_files(struct holders *h, int mappings_fd)
 {
-	struct zmem_held_file *held = NULL, *mapped = NULL;
-	ssize_t held_count =
-		read_map(h->source->handle.fd[BPF_HELD], sizeof(*held), (void **)&held);
-	ssize_t mapped_count = read_map(mappings_fd, sizeof(*mapped), (void **)&mapped);
-	size_t both;
+	struct zmem_held_file *mapped = NULL;
+	ssize_t count;
+	int r;
 
-	if (held_count < 0 || mapped_count < 0) {
-		free(held);
-		free(mapped);
-		return (int)(held_count < 0 ? held_count : mapped_count);
-	}
-	both = (size_t)(held_count + mapped_count);
-	h->file = calloc(both + 1, sizeof(*h->file));
-	if (h->file) {
-		if (held_count)
-			memcpy(h->file, held, (size_t)held_count * sizeof(*held));
-		h->files = held_count;
-		if (held_count)
-			qsort(h->file, (size_t)held_count, sizeof(*held), compare_addresses);
-		for (ssize_t i = 0; i < mapped_count; i++) {
-			struct zmem_held_file *met =
-				held_count ? bsearch(&mapped[i], h->file, (size_t)held_count,
-						     sizeof(*met), compare_addresses)
-					   : NULL;
-
-			if (met)
-				add_file(met, &mapped[i]);
-			else
-				h->file[h->files++] = mapped[i];
-		}
-		if (h->files)
-			qsort(h->file, (size_t)h->files, sizeof(*h->file), compare_addresses);
-	}
-	free(held);
+	h->files = read_map(h->source->handle.fd[BPF_HELD], sizeof(*h->file), (void **)&h->file);
+	if (h->files < 0)
+		return (int)h->files;
+	if (h->files)
+		qsort(h->file, (size_t)h->files, sizeof(*h->file), compare_leading_u64);
+	count = read_map(mappings_fd, sizeof(*mapped), (void **)&mapped);
+	r = count < 0 ? (int)count : add_mapped(h, mapped, (size_t)count);
 	free(mapped);
-	return h->file ? 0 : -ENOMEM;
+	return r;
 }
 
 static int read_holders(struct holders *h, int mappings_fd)

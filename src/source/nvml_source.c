@@ -22,13 +22,12 @@
 struct nvml_source {
 	struct helper_kind kind;
 	struct helper helper;
-	struct helpers_left left;
+	struct helpers helpers;
 	struct strbuf program;
 	uint64_t again_us; /* before it is not asked */
 	int error;	   /* of the last time that it was asked */
 	char why[NVML_WHY];
 	struct gpu_part part[NVML_USES];
-	struct helper_message request, answer;
 };
 
 int nvml_source_open(struct nvml_source **ret)
@@ -40,11 +39,13 @@ int nvml_source_open(struct nvml_source **ret)
 		free(n);
 		return -ENOMEM;
 	}
-	n->kind = (struct helper_kind){.memory = (size_t)1 << 30,
+	n->kind = (struct helper_kind){.limits = {LIMIT_US, LIMIT_US, 0},
+				       .memory = (size_t)1 << 30,
 				       .network = true,
 				       .program = program,
 				       .program_size = n->program.len};
-	helper_init(&n->helper, &n->kind, geteuid(), getegid(), NULL, &n->left);
+	n->helpers.hurry_fd = -1;
+	helper_init(&n->helper, &n->kind, geteuid(), getegid(), NULL, &n->helpers);
 	*ret = n;
 	return 0;
 }
@@ -159,11 +160,10 @@ static const char *reason_of(int error)
 
 static ssize_t ask(struct nvml_source *n)
 {
-	const struct helper_limits limits = {LIMIT_US, LIMIT_US, -1};
-	ssize_t r = helper_call(&n->helper, &limits, &n->request, &n->answer);
+	ssize_t r = helper_call(&n->helper, 0);
 
 	if (r == 0)
-		r = nvml_parse(n->answer.data, n->answer.len, n->part, n->why);
+		r = nvml_parse(n->helper.answer.data, n->helper.answer.len, n->part, n->why);
 	if (r < 0 && r != -EIO)
 		snprintf(n->why, sizeof(n->why), "libnvidia-ml: %s", reason_of((int)r));
 	if (r < 0)

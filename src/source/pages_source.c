@@ -131,7 +131,6 @@ static const struct visit_kind kind = {
 	.subject = "pages one by one",
 	.needs = "they need PSS from page tables",
 	.object = OBJECT_PAGES,
-	.answers_size = sizeof(struct zmem_pages_visit),
 	.layout_offset = offsetof(struct zmem_pages_visit, at),
 	.walk_size = sizeof(struct pages_work),
 	.record_size = sizeof(struct zmem_pages_record),

@@ -45,12 +45,6 @@ extern const struct source_kind source_kind_pin; /* iterators that root pinned *
 extern const struct source_kind source_kind_bpf; /* objects that this process loads */
 extern const struct source_kind source_kind_proc;
 
-/* What a program reads kernel memory with. */
-enum kernel_reads {
-	READS_BY_CAST,	/* bpf_rdonly_cast(): Linux 6.2 and later */
-	READS_BY_PROBE, /* bpf_probe_read_kernel(): forbidden by lockdown=confidentiality */
-};
-
 /* A row of the table of sources (source.c). */
 struct source_variant {
 	const char *name; /* for doctor and messages */
@@ -61,46 +55,12 @@ struct source_variant {
 	/* Kind bpf: what is loaded. */
 	enum bpf_object_id object;
 	enum bpf_loader loader;
-	enum kernel_reads reads;
+	/*
+	 * It reads kernel memory by bpf_probe_read_kernel(), which lockdown=confidentiality
+	 * forbids; else by bpf_rdonly_cast(), since Linux 6.2.
+	 */
+	bool probes;
 };
-
-/*
- * Loads an object and finds its per-CPU offsets (bpf_source.c). Returns 0, or a negative errno and
- * a note of `name` in diag; bpf_handle_close() in either case. `memos`: of all readers, or 0.
- * `without`: as in struct bpf_sizes.
- */
-int bpf_source_load(const char *name, enum bpf_object_id object, enum bpf_loader loader,
-		    uint32_t memos, const char *const *without, struct diag *diag,
-		    struct bpf_handle *ret);
-
-/*
- * The same for an object that finds the entry of a CPU by its number. `targets`: entries of on_cpu
- * for each CPU; `blocks`: of heap_blocks, 0: it has none, and its ring stays as it is. No note: the
- * caller may try again without some programs. *ret_cpus: the number of the last possible CPU, and
- * one more.
- */
-int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, uint32_t blocks,
-			 const char *const *without, uint32_t *ret_cpus, struct bpf_handle *ret,
-			 struct bpf_missing *missing);
-/* After the last of these: gives memory back, and notes in diag why `command` has none of them. */
-void bpf_source_note_grow(struct diag *diag, const char *subject, const char *command, int error,
-			  const struct bpf_missing *missing);
-/* The bytes of its ring, by that number. */
-uint32_t bpf_source_grow_ring(uint32_t cpus);
-
-/* The possible CPUs. */
-struct cpu_ids {
-	unsigned id[8192]; /* NR_CPUS is at most that */
-	unsigned count;
-	unsigned numbers; /* one above the highest */
-};
-
-void bpf_source_find_cpus(struct cpu_ids *ids);
-/*
- * Has the kernel fill in the per-CPU offset of each CPU (bpf/percpu.bpf.h). `by_number`: the entry
- * of a CPU is its number, and there are entries without a CPU. Returns 0 or a negative errno.
- */
-int bpf_source_set_up_cpus(int setup_fd, const struct cpu_ids *ids, bool by_number);
 
 /*
  * Keeps the link of this source, if it is root's, so that its readings do not end with the pin

@@ -245,7 +245,6 @@ static const struct visit_kind kind = {
 	.subject = "swap slots",
 	.needs = "they need PSS from page tables",
 	.object = OBJECT_SWAP,
-	.answers_size = sizeof(struct zmem_swap),
 	.layout_offset = offsetof(struct zmem_swap, at),
 	.set_up = set_up,
 	.walk_size = sizeof(struct work),

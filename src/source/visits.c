@@ -29,14 +29,10 @@ int visits_follow_layout(struct visits *v)
 	return 0;
 }
 
-static int set_up(struct visits *v, const struct cpu_ids *cpus)
+static int set_up(struct visits *v)
 {
-	int r = bpf_handle_map(&v->handle, v->kind->answers_size);
+	int r = visits_follow_layout(v);
 
-	if (r == 0)
-		r = visits_follow_layout(v);
-	if (r == 0)
-		r = bpf_source_set_up_cpus(v->handle.fd[BPF_SETUP], cpus, false);
 	if (r < 0)
 		return r;
 	v->link_fd = iterator_link(v->handle.fd[BPF_ITER], NULL);
@@ -48,10 +44,8 @@ static int set_up(struct visits *v, const struct cpu_ids *cpus)
 int visits_open(struct visits *v, const struct visit_kind *kind, const struct source *from,
 		uint32_t pages, struct diag *diag)
 {
-	const char *step = "loading the program";
-	struct bpf_sizes sizes = {.pages = pages};
+	const struct bpf_sizes sizes = {.pages = pages};
 	struct zmem_layout layout;
-	struct cpu_ids cpus;
 	int r = from ? source_layout(from, &layout) : 0;
 
 	v->link_fd = -1;
@@ -62,16 +56,12 @@ int visits_open(struct visits *v, const struct visit_kind *kind, const struct so
 	v->kind = kind;
 	v->from = from;
 	v->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
-	bpf_source_find_cpus(&cpus);
-	sizes.cpus = cpus.count;
-	sizes.cpu_numbers = cpus.numbers;
-	r = bpf_load(kind->object, LOADER_LIGHT, &sizes, NULL, &v->handle, NULL);
-	if (r == 0) {
-		step = "setting it up";
-		r = set_up(v, &cpus);
-	}
+	r = bpf_load_noted(kind->subject, kind->object, LOADER_LIGHT, &sizes, diag, &v->handle);
 	if (r < 0)
-		bpf_diagnose_note(diag, kind->subject, step, r, NULL);
+		return r;
+	r = set_up(v);
+	if (r < 0)
+		bpf_diagnose_note(diag, kind->subject, "setting it up", r, NULL);
 	return r;
 }
 
@@ -93,18 +83,18 @@ static int want_visit(struct visits *v, const struct walk *w, uint64_t cursor, b
 	if (!first && bpf_map_lookup_elem(v->handle.fd[BPF_WANTED], &pid, &value) < 0)
 		return -errno;
 	value.cursor = cursor;
-	return bpf_map_update_elem(v->handle.fd[BPF_WANTED], &pid, &value, 0) < 0 ? -errno : 0;
+	return bpf_map_update_elem(v->handle.fd[BPF_WANTED], &pid, &value, 0);
 }
 
 static int end_walk(struct visits *v, struct walk *w, bool whole)
 {
 	const __s32 pid = w->pid;
+	int r = bpf_map_delete_elem(v->handle.fd[BPF_WANTED], &pid);
 
 	w->done = true;
 	w->whole = whole;
 	v->pending--;
-	return bpf_map_delete_elem(v->handle.fd[BPF_WANTED], &pid) < 0 && errno != ENOENT ? -errno
-											  : 0;
+	return r == -ENOENT ? 0 : r;
 }
 
 /* Begins the walk of a process anew, or gives it up. */

@@ -28,7 +28,7 @@ struct walk {
 struct visit_kind {
 	const char *subject, *needs; /* of notes; `needs`: why it needs the layout */
 	enum bpf_object_id object;
-	size_t answers_size, layout_offset; /* of the struct in BPF_ANSWERS */
+	size_t layout_offset; /* in the struct of BPF_ANSWERS */
 	/* After the program was loaded; NULL: nothing is to be done. Returns 0 or a negative errno.
 	 */
 	int (*set_up)(struct visits *v);

@@ -108,8 +108,8 @@ uint32_t collect_find_frame(const struct collect *c, struct view *v)
 	case GO_PREVIOUS_EVENT:
 		find_event(c, v->shared.go.where == GO_NEXT_EVENT, &frame);
 		if (frame == c->session.frame)
-			say(&v->shared, "there is no %s event",
-			    v->shared.go.where == GO_NEXT_EVENT ? "later" : "earlier");
+			show_message(&v->shared, "there is no %s event",
+				     v->shared.go.where == GO_NEXT_EVENT ? "later" : "earlier");
 		return frame;
 	case GO_TIME:
 		if (session_find_frame(&c->session, v->shared.go.time, &found, &at_ms) == 0)
@@ -165,11 +165,11 @@ void collect_settings(struct collect *c, struct view_settings *ret)
 	};
 	if (o->delta == DELTA_START)
 		ret->changes = CHANGES_START;
-	process_list_live(&ret->columns[FOR_PROCESSES], NULL);
+	process_list_columns(&ret->columns[FOR_PROCESSES], &columns_live, NULL);
 	if (o->columns)
 		ret->columns[q->group != NULL] = s->columns;
 	else if (q->group)
-		process_list_live(&ret->columns[FOR_GROUPS], q->group);
+		process_list_columns(&ret->columns[FOR_GROUPS], &columns_live, q->group);
 	ret->chosen[q->group != NULL] = o->columns;
 	if (o->filter)
 		snprintf(ret->filter, sizeof(ret->filter), "%s", o->filter);

@@ -86,7 +86,7 @@ static void set_filter(struct top_files *t, struct view *v)
 	if (*filter)
 		r = pattern_compile(filter, &pattern, &why);
 	if (r < 0) {
-		say(&v->shared, "%s: %s", filter, why);
+		show_message(&v->shared, "%s: %s", filter, why);
 		memcpy(filter, t->filter, sizeof(t->filter));
 		return;
 	}
@@ -126,7 +126,7 @@ void top_files_rows(struct top_files *t, struct view *v)
 	set_filter(t, v);
 	r = run_query(t, &v->files.set);
 	if (r == -E2BIG) {
-		say(&v->shared, "%s: " PATTERN_EXPENSIVE, t->filter);
+		show_message(&v->shared, "%s: " PATTERN_EXPENSIVE, t->filter);
 		*v->files.set.filter = '\0';
 		set_filter(t, v);
 		r = run_query(t, &v->files.set);
@@ -185,7 +185,7 @@ void top_files_holders(struct top_files *t, struct proc_pool *pool, struct view 
 	if (!row || v->files.report->group)
 		return;
 	if (!t->holders) {
-		say(&v->shared, "the holders of files cannot be read: %s", t->holders_why);
+		show_message(&v->shared, "the holders of files cannot be read: %s", t->holders_why);
 		return;
 	}
 	file = &t->set.file[row - t->set.file];
@@ -197,5 +197,5 @@ void top_files_holders(struct top_files *t, struct proc_pool *pool, struct view 
 	if (r == 0)
 		r = view_set_holders(v, file);
 	if (r < 0)
-		say(&v->shared, "reading the holders of the file: %s", strerror(-r));
+		show_message(&v->shared, "reading the holders of the file: %s", strerror(-r));
 }

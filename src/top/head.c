@@ -9,6 +9,7 @@
 #include "write/format.h"
 
 #define SCREEN_WIDTH_MAX 512 /* columns of a time line */
+#define TYPED_WIDE	 30
 
 /* ---- the machine ---- */
 
@@ -99,6 +100,14 @@ void head_put_paused(const struct shared *v, struct line *l)
 	line_printf(l, "paused");
 	l->attr = ATTR_NORMAL;
 	line_blanks(l, 2);
+}
+
+void head_put_text(struct line *l, const char *name, const char *text)
+{
+	if (!*text)
+		return;
+	line_printf(l, "  %s ", name);
+	line_text(l, text, TYPED_WIDE);
 }
 
 /* With as many digits as it has. */

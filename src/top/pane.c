@@ -5,19 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
-unsigned pane_prompt(struct pane *p, const struct prompt_kind *kind)
-{
-	prompt_open(&p->shared->prompt, kind, p);
-	p->cursor.show = true;
-	return 0;
-}
-
 unsigned pane_act(struct pane *p, const struct key_use *use)
 {
+	if (use->replays && !p->shared->facts.frames)
+		return PANE_REFUSE;
 	if (use->act)
 		return use->act(p);
-	if (use->prompt)
-		return pane_prompt(p, use->prompt);
+	if (use->prompt) {
+		prompt_open(&p->shared->prompt, use->prompt, p);
+		p->cursor.show = true;
+		return 0;
+	}
 	p->shared->menu = use->menu;
 	return use->menu ? PANE_OPEN(PANE_MENU) : use->ask;
 }
@@ -36,7 +34,7 @@ static unsigned search(struct pane *p, const char *text, size_t from)
 		p->class->moved(p);
 		return 0;
 	}
-	return *text ? say(p->shared, "%s: not found", text) : 0;
+	return *text ? show_message(p->shared, "%s: not found", text) : 0;
 }
 
 static unsigned search_typed(struct pane *p, const char *text)
@@ -62,6 +60,14 @@ const struct prompt_kind search_prompt = {
 	.label = "search: ", .typed = search_typed, .next = search_next, .done = search_done};
 
 /* ---- drawing ---- */
+
+void pane_say(struct screen *s, const struct said *said, enum screen_look look)
+{
+	for (const char *const *text = said->sentences->text; *text; text++) {
+		if (say_sentence(&s->pen, said, *text))
+			screen_line(s, look);
+	}
+}
 
 struct table_style pane_style(const struct pane *p, const struct screen *s)
 {

@@ -8,6 +8,7 @@
 #define ZMEM_TOP_PANE_H
 
 #include "top/shared.h"
+#include "write/say.h"
 
 enum pane_kind {
 	PANE_LIST, /* of processes or groups; always below all others */
@@ -35,6 +36,7 @@ struct key_use {
 	const struct menu *menu;
 	const struct prompt_kind *prompt;
 	unsigned ask;
+	bool replays;	   /* it has a meaning for a recording alone */
 	const char *does;  /* said of the key where it has no meaning; NULL: nothing */
 	const char *where; /* said behind it; NULL: that of the class */
 };
@@ -80,10 +82,11 @@ struct menu {
 
 /* Does what a key is for. */
 unsigned pane_act(struct pane *p, const struct key_use *use);
-unsigned pane_prompt(struct pane *p, const struct prompt_kind *kind);
 /* Searches the rows of a pane that has matches(). */
 extern const struct prompt_kind search_prompt;
 
+/* Draws each sentence that can be said in a line. */
+void pane_say(struct screen *s, const struct said *said, enum screen_look look);
 /* The style of tables within a pane. */
 struct table_style pane_style(const struct pane *p, const struct screen *s);
 /* Draws headings, the rows in sight, and the total, with the cursor of the pane. */

@@ -6,17 +6,16 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/count.h"
+#include "fields/top_said.h"
 #include "top/head.h"
 #include "top/panes.h"
-#include "write/bar.h"
+#include "write/line.h"
 #include "write/format.h"
 
 static struct detail_pane *detail_of(struct pane *p)
@@ -113,7 +112,7 @@ static unsigned detail_close(struct pane *p)
 static unsigned open_growth(struct pane *p)
 {
 	if (detail_of(p)->ended)
-		return say(p->shared, "%d has ended", detail_of(p)->row.pid);
+		return show_message(p->shared, "%d has ended", detail_of(p)->row.pid);
 	return PANE_OPEN(PANE_GROWTH);
 }
 
@@ -124,19 +123,6 @@ static const struct key_use keys[] = {
 };
 
 /* ---- drawing ---- */
-
-static void put_bytes(const struct detail_pane *d, struct line *l, bool known, uint64_t bytes)
-{
-	cell_put(l, cell_bytes(known, bytes), d->pane.shared->style.bytes);
-}
-
-static void put_counter(const struct detail_pane *d, struct line *l, const struct process *p,
-			enum counter c)
-{
-	bool known = process_has(p, c);
-
-	put_bytes(d, l, known, known ? process_value(p, c) : 0);
-}
 
 /* Goes on behind `used` columns, or on the next line if there are not `width` more. */
 static void place_words(struct screen *s, unsigned *used, unsigned width)
@@ -149,122 +135,45 @@ static void place_words(struct screen *s, unsigned *used, unsigned width)
 	*used += width + (*used ? 2 : 0);
 }
 
-__attribute__((format(printf, 3, 4))) static void put_words(struct screen *s, unsigned *used,
-							    const char *fmt, ...)
+/* Sentences as parts of a line, with two blanks between them. */
+static void put_parts(struct screen *s, unsigned *used, const struct said *said)
 {
-	char text[128];
-	unsigned width;
-	va_list args;
+	for (const char *const *text = said->sentences->text; *text; text++) {
+		cleanup(strbuf_done) struct strbuf part = {};
+		struct line l = {.out = &part};
+		unsigned width;
 
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	text_fit(text, strlen(text), UINT_MAX, &width);
-	place_words(s, used, width);
-	line_text(&s->pen, text, 0);
+		if (!say_sentence(&l, said, *text))
+			continue;
+		text_fit(strbuf_str(&part), part.len, UINT_MAX, &width);
+		place_words(s, used, width);
+		line_text(&s->pen, strbuf_str(&part), 0);
+	}
 }
 
-static void draw_title(struct detail_pane *d, struct screen *s, const struct process *p)
+static const struct snapshot *snapshot_of(const struct detail_pane *d)
 {
-	struct line *l = &s->pen;
+	return d->pane.shared->rows.r->snapshot;
+}
+
+static struct said said_of(const struct detail_pane *d, const struct detail_said *row,
+			   const struct sentences *sentences)
+{
+	return (struct said){sentences, row, snapshot_of(d), d->pane.shared->style.bytes};
+}
+
+static void draw_words(const struct detail_pane *d, struct screen *s, const struct detail_said *row)
+{
+	const struct said title = said_of(d, row, &detail_title),
+			  facts = said_of(d, row, &detail_facts),
+			  cgroup = said_of(d, row, &detail_cgroup);
 	unsigned used = 0;
 
-	if (p->pid)
-		line_printf(l, "%d ", p->pid);
-	line_text(l, d->name, 0);
-	if (!p->pid)
-		line_printf(l, "  %u %s of one %s", d->procs,
-			    count_word(d->procs, "process", "processes"),
-			    d->pane.shared->rows.r->group->key);
-	else if (p->kind == PROCESS_SUM && d->procs > 1)
-		line_printf(l, "  with %u below it", d->procs - 1);
-	if (d->ended)
-		line_printf(l, "  has ended or is filtered out");
-	screen_line(s, LOOK_HEADER);
-	if (!p->pid)
-		return;
-	if (p->user)
-		put_words(s, &used, "user %.64s", p->user);
-	else
-		put_words(s, &used, "uid %u", p->uid);
-	put_words(s, &used, "parent %d", p->ppid);
-	put_words(s, &used, "threads %u", p->threads);
-	put_words(s, &used, "oom_score_adj %d", p->oom_score_adj);
-	if (d->pane.shared->rows.r->snapshot->host.boot_ms) {
-		int64_t ms = (int64_t)(d->pane.shared->rows.r->snapshot->host.boot_ms +
-				       p->start_ns / 1000000);
-		char buf[FORMAT_MAX];
-
-		put_words(s, &used, "started %.*s", (int)format_time(buf, ms, TIME_TABLE), buf);
-	}
-	screen_line(s, LOOK_PLAIN);
-}
-
-/* What fills the cgroup, if this kernel says so. */
-static void draw_charged(struct detail_pane *d, struct screen *s, const struct process *p)
-{
-	static const struct {
-		const char *name;
-		enum counter counter;
-	} part[] = {{"anon", COUNTER_MEM_ANON},	   {"file", COUNTER_MEM_FILE},
-		    {"shmem", COUNTER_MEM_SHMEM},  {"kernel", COUNTER_MEM_KERNEL},
-		    {"sockets", COUNTER_MEM_SOCK}, {"swap", COUNTER_MEM_SWAP},
-		    {"zswap", COUNTER_MEM_ZSWAP}};
-	struct line *l = &s->pen;
-
-	if (!process_has(p, COUNTER_MEM_ANON))
-		return;
-	line_printf(l, "      ");
-	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
-		if (!process_has(p, part[i].counter))
-			continue;
-		line_printf(l, " %s ", part[i].name);
-		put_counter(d, l, p, part[i].counter);
-		line_printf(l, " ");
-	}
-	if (process_has(p, COUNTER_PSI_SOME_10))
-		line_printf(l, " waited %.1f %% of 10 s",
-			    (double)process_value(p, COUNTER_PSI_SOME_10) / 100);
-	screen_line(s, LOOK_PLAIN);
-}
-
-static void draw_cgroup(struct detail_pane *d, struct screen *s, const struct process *p)
-{
-	struct line *l = &s->pen;
-
-	if (d->pane.shared->set.cmdline && p->cmdline) {
-		line_text(l, p->cmdline, 0);
+	pane_say(s, &title, LOOK_HEADER);
+	put_parts(s, &used, &facts);
+	if (used)
 		screen_line(s, LOOK_PLAIN);
-	}
-	if (!p->cgroup)
-		return;
-	line_printf(l, "cgroup ");
-	line_text(l, p->cgroup, 0);
-	screen_line(s, LOOK_PLAIN);
-	p = &d->charged;
-	if (!(p->have & (COUNTER_BIT(COUNTER_MEM_CURRENT) | COUNTER_BIT(COUNTER_MEM_LIMIT))))
-		return;
-	line_printf(l, "       charged ");
-	put_counter(d, l, p, COUNTER_MEM_CURRENT);
-	if (process_has(p, COUNTER_MEM_LIMIT)) {
-		line_printf(l, " of ");
-		put_counter(d, l, p, COUNTER_MEM_LIMIT);
-	} else {
-		line_printf(l, ", no limit");
-	}
-	if (process_has(p, COUNTER_LIMIT_UP) && process_value(p, COUNTER_LIMIT_UP)) {
-		line_printf(l, "; of a cgroup above ");
-		put_counter(d, l, p, COUNTER_MEM_LEFT);
-		line_printf(l, " of ");
-		put_counter(d, l, p, COUNTER_NEAREST_LIMIT);
-		line_printf(l, " is left");
-	}
-	if (p->memcg_above)
-		line_printf(l, ", of a cgroup above");
-	if (snapshot_is_kill(d->pane.shared->rows.r->snapshot))
-		line_printf(l, ": " NO_CHARGE_AT_KILL);
-	screen_line(s, LOOK_PLAIN);
-	draw_charged(d, s, p);
+	pane_say(s, &cgroup, LOOK_PLAIN);
 }
 
 /* Draws the parts of PSS and swap as a bar. */
@@ -328,7 +237,7 @@ static void draw_counters(struct detail_pane *d, struct screen *s, const struct 
 		if (process_has(p, c))
 			len = format_bytes(buf, p->value[c],
 					   d->pane.shared->style.bytes ||
-						   counter_table[c].is_count);
+						   counter_table[c].unit != UNIT_BYTES);
 		line_printf(&s->pen, "%-11s", counter_table[c].key);
 		line_blanks(&s->pen, cell - 11 - 3 - (unsigned)len);
 		line_ascii(&s->pen, buf, len);
@@ -339,54 +248,34 @@ static void draw_counters(struct detail_pane *d, struct screen *s, const struct 
 	}
 	if (at % columns)
 		screen_line(s, LOOK_PLAIN);
-	if (p->pss_status != PSS_OK && p->kind != PROCESS_SUM) {
-		line_printf(&s->pen, "no PSS: %s", pss_status_name(p->pss_status));
-		screen_line(s, LOOK_PLAIN);
-	}
 }
 
-static void draw_history(struct detail_pane *d, struct screen *s)
+static void draw_history(const struct detail_pane *d, struct screen *s, struct detail_said *row)
 {
-	uint64_t least, most;
-	int64_t since_ms;
+	const struct said said = said_of(d, row, &detail_history);
 	unsigned width = s->width > 60 ? s->width - 50 : s->width / 4 + 1, used = 9 + width;
-	bool bytes = d->pane.shared->style.bytes;
-	struct line *l = &s->pen;
-	char a[FORMAT_MAX], b[FORMAT_MAX];
+	int64_t since_ms;
 
-	line_printf(l, "PSS+SWAP ");
-	if (!history_draw(&d->pane.shared->rows.history, l, width, &least, &most, &since_ms))
-		line_printf(l, "-");
+	line_printf(&s->pen, "PSS+SWAP ");
+	if (history_draw(&d->pane.shared->rows.history, &s->pen, width, &row->least, &row->most,
+			 &since_ms))
+		row->history_ms = snapshot_of(d)->time_ms - since_ms;
 	else
-		put_words(s, &used, "%.*s to %.*s in %lld s", (int)format_bytes(a, least, bytes), a,
-			  (int)format_bytes(b, most, bytes), b,
-			  (long long)(d->pane.shared->rows.r->snapshot->time_ms - since_ms + 500) /
-				  1000);
+		line_printf(&s->pen, "-");
+	put_parts(s, &used, &said);
 	screen_line(s, LOOK_PLAIN);
 }
 
-static const char *missing_maps_text(const struct detail_pane *d)
+static const char *why_no_maps(const struct detail_pane *d)
 {
 	if (!d->row.pid)
-		return "mappings: shown for processes, not for groups";
+		return "shown for processes, not for groups";
 	if (!d->pane.shared->facts.can_map)
-		return "mappings: recordings do not contain them";
+		return "recordings do not contain them";
 	if (d->reading)
-		return "mappings: reading…";
-	switch (d->maps_status) {
-	case PSS_GONE:
-		return "mappings: the process has ended";
-	case PSS_DENIED:
-		return "mappings: permission denied (run as root, or with CAP_SYS_PTRACE)";
-	case PSS_TIMEOUT:
-		return "mappings: the process is stuck, they cannot be read";
-	case PSS_KERNEL_THREAD:
-		return "mappings: a kernel thread has none";
-	case PSS_SKIPPED:
-		return "mappings: not read (press m to read them)";
-	default:
-		return "mappings: not supported here";
-	}
+		return "reading…";
+	return maps_unread[d->maps_status] ? maps_unread[d->maps_status]
+					   : "not read (press m to read them)";
 }
 
 /* Draws the visible part of the table that maps --by-file prints. */
@@ -404,7 +293,7 @@ static void draw_maps(struct detail_pane *d, struct screen *s)
 	size_t rows = room > 3 ? room - 3 : 0; /* headings, the total, and what it sums */
 
 	if (!d->maps) {
-		line_printf(&s->pen, "%s", missing_maps_text(d));
+		line_printf(&s->pen, "mappings: %s", why_no_maps(d));
 		screen_line(s, LOOK_PLAIN);
 		return;
 	}
@@ -417,17 +306,33 @@ static void draw_maps(struct detail_pane *d, struct screen *s)
 	pane_text(NULL, strbuf_str(&text), true, s);
 }
 
+/* `beside`: without what would have to be read, and counters that are 0 or unknown. */
+static void draw(struct detail_pane *d, struct screen *s, const struct process *p, bool beside)
+{
+	const struct shared *v = d->pane.shared;
+	struct detail_said row = {
+		.row = {.process = (struct process *)p, .procs = d->procs},
+		.charged = {.process = &d->charged},
+		.name = d->name,
+		.group = v->rows.r->group ? v->rows.r->group->key : NULL,
+		.ended = d->ended,
+		.shows_cmdline = v->set.cmdline,
+	};
+	const struct said no_pss = said_of(d, &row, &detail_no_pss);
+
+	draw_words(d, s, &row);
+	draw_history(d, s, &row);
+	draw_parts(d, s, p);
+	draw_counters(d, s, p, beside);
+	pane_say(s, &no_pss, LOOK_PLAIN);
+}
+
 static const char *detail_draw(struct pane *pane, struct screen *s)
 {
 	struct detail_pane *d = detail_of(pane);
 	const struct process *row = listing_process(&pane->shared->rows);
-	const struct process *p = d->ended || !row ? &d->row : row;
 
-	draw_title(d, s, p);
-	draw_cgroup(d, s, p);
-	draw_history(d, s);
-	draw_parts(d, s, p);
-	draw_counters(d, s, p, false);
+	draw(d, s, d->ended || !row ? &d->row : row, false);
 	draw_maps(d, s);
 	return "Esc back  up_down mappings  m read again  w growth  b bytes  Space pause  ? help";
 }
@@ -438,11 +343,7 @@ void detail_draw_beside(struct shared *v, struct screen *s)
 	struct detail_pane d = {.pane.shared = v, .id = listing_id(&v->rows, p)};
 
 	detail_update(&d);
-	draw_title(&d, s, p);
-	draw_cgroup(&d, s, p);
-	draw_history(&d, s);
-	draw_parts(&d, s, p);
-	draw_counters(&d, s, p, true);
+	draw(&d, s, p, true);
 }
 
 const struct pane_class detail_class = {

@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/hash.h"
+#include "fields/file_said.h"
 #include "top/head.h"
 #include "top/panes.h"
 #include "write/format.h"
+#include "write/text.h"
 
 static struct files_pane *files_of(struct pane *p)
 {
@@ -47,13 +50,12 @@ static void files_moved(struct pane *p)
 	p->cursor.held = true;
 }
 
+/* Lines that compare the sums of the files with the kernel's. */
 static unsigned accounts(const struct files_pane *f)
 {
-	unsigned lines = 0;
-
-	for (int i = 0; f->report && f->pane.shared->height >= 12 && i < FILE_ACCOUNTS; i++)
-		lines += i != FILE_IN_HUGETLB || f->report->account[i].files;
-	return lines;
+	if (!f->report || f->pane.shared->height < 12)
+		return 0;
+	return FILE_ACCOUNTS - !f->report->account[FILE_IN_HUGETLB].files;
 }
 
 static void files_place(struct pane *p)
@@ -99,8 +101,9 @@ static bool files_matches(const struct pane *p, size_t row, const char *text)
 static unsigned files_open(struct pane *p)
 {
 	if (p->shared->facts.frames)
-		return PANE_REFUSE | say(p->shared, "files are not in a recording: they are shown "
-						    "of this machine");
+		return PANE_REFUSE |
+		       show_message(p->shared, "files are not in a recording: they are shown "
+					       "of this machine");
 	p->cursor.follow = true;
 	return VIEW_ASK_FILES;
 }
@@ -159,7 +162,7 @@ static unsigned enter(struct pane *p)
 	forget_group(&f->set);
 	f->set.within_name = strdup(file->name);
 	if (!f->set.within_name)
-		return say(p->shared, "out of memory");
+		return show_message(p->shared, "out of memory");
 	f->set.within = f->set.group;
 	set_group(&f->set, FILE_GROUP_NONE);
 	return begin_rows(p);
@@ -309,14 +312,9 @@ static void draw_state(const struct files_pane *f, struct screen *s)
 		line_printf(l, " reversed");
 	if (set->group != FILE_GROUP_NONE)
 		line_printf(l, "  grouped by %s", file_group_name(set->group));
-	if (set->within != FILE_GROUP_NONE) {
-		line_printf(l, "  %s ", file_group_name(set->within));
-		line_text(l, set->within_name, 30);
-	}
-	if (*set->filter) {
-		line_printf(l, "  filter ");
-		line_text(l, set->filter, 30);
-	}
+	if (set->within != FILE_GROUP_NONE)
+		head_put_text(l, file_group_name(set->within), set->within_name);
+	head_put_text(l, "filter", set->filter);
 	if (f->report && format_time(buf, f->time_ms, TIME_TABLE) > 19) {
 		line_printf(l, "  read ");
 		line_ascii(l, buf + 11, 8);
@@ -345,35 +343,13 @@ static void draw_table(struct files_pane *f, struct screen *s)
 	pane_table(&f->pane, &t->grid, s);
 }
 
-/* How the sums of the files compare with the kernel's. */
-static void draw_accounts(const struct files_pane *f, struct screen *s)
-{
-	for (int i = 0; accounts(f) && i < FILE_ACCOUNTS; i++) {
-		if (files_account_say(f->report, (enum file_account)i, f->pane.shared->style.bytes,
-				      &s->pen))
-			screen_line(s, LOOK_PLAIN);
-	}
-}
-
-/* Wraps the sentence at blanks. */
 static void draw_why(struct screen *s, const char *why)
 {
-	size_t room = s->width > 8 ? s->width - 7 : 1, len = strlen(why), cut;
+	cleanup(strbuf_done) struct strbuf text = {};
 
-	line_printf(&s->pen, "files: ");
-	while (len > room && s->count + 1 < s->height) {
-		for (cut = room; cut && why[cut] != ' ';)
-			cut--;
-		if (!cut)
-			break;
-		line_text_part(&s->pen, why, cut, false);
-		screen_line(s, LOOK_PLAIN);
-		line_blanks(&s->pen, 7);
-		why += cut + 1;
-		len -= cut + 1;
-	}
-	line_text(&s->pen, why, 0);
-	screen_line(s, LOOK_PLAIN);
+	strbuf_puts(&text, "files: ");
+	text_put_folded(&text, why, 7, s->width);
+	pane_text(NULL, strbuf_str(&text), false, s);
 }
 
 static const char *files_draw(struct pane *p, struct screen *s)
@@ -386,7 +362,11 @@ static const char *files_draw(struct pane *p, struct screen *s)
 		draw_state(f, s);
 	if (f->report) {
 		draw_table(f, s);
-		draw_accounts(f, s);
+		if (accounts(f))
+			pane_say(s,
+				 &(struct said){&file_accounts_said, f->report, NULL,
+						p->shared->style.bytes},
+				 LOOK_PLAIN);
 	} else {
 		draw_why(s, f->why ? f->why : "reading…");
 	}

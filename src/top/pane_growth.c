@@ -20,14 +20,15 @@ static unsigned growth_open(struct pane *p)
 	if (!row)
 		return PANE_REFUSE;
 	if (v->facts.frames)
-		return PANE_REFUSE | say(v, "w counts what grows now: a recording has no stacks");
+		return PANE_REFUSE |
+		       show_message(v, "w counts what grows now: a recording has no stacks");
 	if (!row->pid)
 		return PANE_REFUSE |
-		       say(v, "w counts for one process: Enter shows those of a group");
+		       show_message(v, "w counts for one process: Enter shows those of a group");
 	if (row->kind == PROCESS_KTHREAD || row->kind == PROCESS_ZOMBIE)
 		return PANE_REFUSE |
-		       say(v, "%d has no memory that could grow: it is a %s", row->pid,
-			   row->kind == PROCESS_ZOMBIE ? "zombie" : "kernel thread");
+		       show_message(v, "%d has no memory that could grow: it is a %s", row->pid,
+				    row->kind == PROCESS_ZOMBIE ? "zombie" : "kernel thread");
 	p->cursor = (struct cursor){.scrolls = true};
 	g->pid = row->pid;
 	g->growth = NULL;

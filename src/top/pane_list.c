@@ -50,9 +50,9 @@ static void lose_row(struct list_pane *l)
 	const char *why = v->set.tree && l->folds.count ? "gone, or folded" : "gone";
 
 	if (c->follow && c->id.owner)
-		say(v, "%d is %s", (pid_t)c->id.owner, why);
+		show_message(v, "%d is %s", (pid_t)c->id.owner, why);
 	else if (c->follow)
-		say(v, "%s is %s", l->followed, why);
+		show_message(v, "%s is %s", l->followed, why);
 	c->follow = false;
 	if (!c->loyal)
 		listing_hold(&v->rows);
@@ -156,7 +156,7 @@ static unsigned enter(struct pane *p)
 		return PANE_OPEN(PANE_DETAIL);
 	if (group_id_of(l->kind, row, &group) < 0) {
 		group_id_done(&group);
-		return say(p->shared, "out of memory");
+		return show_message(p->shared, "out of memory");
 	}
 	forget_group(l);
 	l->opened = (struct opened_group){.group = group,
@@ -207,7 +207,7 @@ static unsigned group_next(struct pane *p)
 	at += set->group != NULL;
 	set->group = at < ARRAY_SIZE(key) ? process_field(key[at]) : NULL;
 	if (set->group) {
-		process_list_live(&set->columns[FOR_GROUPS], set->group);
+		process_list_columns(&set->columns[FOR_GROUPS], &columns_live, set->group);
 		set->chosen[FOR_GROUPS] = false;
 	}
 	begin_kind(l);
@@ -250,19 +250,21 @@ static unsigned sort_beside(struct pane *p)
 	return sort_by(p, list->item[at]);
 }
 
-static unsigned reverse(struct pane *p)
+/* Switches on or off what a key stands for. */
+static unsigned flip(struct pane *p)
 {
-	p->shared->set.order.reverse = !p->shared->set.order.reverse;
-	return VIEW_ASK_ROWS;
-}
+	struct view_settings *set = &p->shared->set;
+	bool *is = p->shared->key == 'c'				 ? &set->cmdline
+		   : p->shared->key == 'm'				 ? &set->low_head
+		   : p->shared->key == 't' || p->shared->key == TOP_F(5) ? &set->tree
+									 : &set->order.reverse;
 
-static unsigned tree_switch(struct pane *p)
-{
-	p->shared->set.tree = !p->shared->set.tree;
-	p->shared->set.group = NULL;
-	p->cursor.show = true;
+	*is = !*is;
+	if (is == &set->tree)
+		set->group = NULL;
+	p->cursor.show |= is == &set->tree || is == &set->low_head;
 	list_columns_changed(list_of(p));
-	return VIEW_ASK_ROWS;
+	return is == &set->low_head ? 0 : VIEW_ASK_ROWS;
 }
 
 static unsigned changes_next(struct pane *p)
@@ -284,13 +286,6 @@ static unsigned only_changed(struct pane *p)
 	return set->only_changed && !set->changes ? changes_next(p) : VIEW_ASK_ROWS;
 }
 
-static unsigned cmdline_switch(struct pane *p)
-{
-	p->shared->set.cmdline = !p->shared->set.cmdline;
-	list_columns_changed(list_of(p));
-	return VIEW_ASK_ROWS;
-}
-
 static unsigned scroll_columns(struct pane *p)
 {
 	struct list_pane *l = list_of(p);
@@ -300,13 +295,6 @@ static unsigned scroll_columns(struct pane *p)
 	else
 		l->left -= l->left > 0;
 	list_columns_changed(l);
-	return 0;
-}
-
-static unsigned head_switch(struct pane *p)
-{
-	p->shared->set.low_head = !p->shared->set.low_head;
-	p->cursor.show = true;
 	return 0;
 }
 
@@ -363,8 +351,8 @@ static unsigned interval_step(struct pane *p, bool longer)
 			next = steps[i];
 	}
 	if (next == now)
-		return say(p->shared, longer ? "the interval is at most 86,400 s"
-					     : "the interval is at least 0.1 s");
+		return show_message(p->shared, longer ? "the interval is at most 86,400 s"
+						      : "the interval is at least 0.1 s");
 	p->shared->set.interval_ms = next;
 	return VIEW_ASK_INTERVAL;
 }
@@ -379,16 +367,17 @@ static unsigned fold_row(struct pane *p, bool fold)
 	if (!row)
 		return 0;
 	if (fold && (folded || at->procs < 2))
-		return say(p->shared, folded ? "%d is folded" : "%d has no processes below it",
-			   row->pid);
+		return show_message(p->shared,
+				    folded ? "%d is folded" : "%d has no processes below it",
+				    row->pid);
 	if (!fold && !folded)
-		return say(p->shared, "%d is not folded", row->pid);
+		return show_message(p->shared, "%d is not folded", row->pid);
 	listing_hold(&p->shared->rows);
 	p->cursor.show = true;
 	if (!fold)
 		folds_remove(folds, row);
 	else if (folds_add(folds, row) < 0)
-		say(p->shared, "out of memory");
+		show_message(p->shared, "out of memory");
 	return VIEW_ASK_ROWS;
 }
 
@@ -414,7 +403,7 @@ static unsigned fold_all(struct pane *p)
 	folds_done(folds);
 	for (size_t i = 0; !any && i < rows->count; i++) {
 		if (rows->item[i].procs > 1 && folds_add(folds, rows->item[i].process) < 0)
-			say(p->shared, "out of memory");
+			show_message(p->shared, "out of memory");
 	}
 	p->cursor.show = true;
 	return VIEW_ASK_ROWS;
@@ -429,16 +418,12 @@ static unsigned go(struct pane *p)
 					    {GO_MINUTES, -10, ""},  {GO_MINUTES, 10, ""},
 					    {GO_NEXT_EVENT, 0, ""}, {GO_PREVIOUS_EVENT, 0, ""}};
 
-	if (!p->shared->facts.frames)
-		return PANE_REFUSE;
 	p->shared->go = to[strchr(keys, p->shared->key) - keys];
 	return VIEW_ASK_GO;
 }
 
 static unsigned step(struct pane *p)
 {
-	if (!p->shared->facts.frames)
-		return PANE_REFUSE;
 	return p->shared->key == '.' ? VIEW_ASK_FORWARD : VIEW_ASK_BACK;
 }
 
@@ -447,8 +432,6 @@ static unsigned speed_next(struct pane *p)
 {
 	struct view_settings *set = &p->shared->set;
 
-	if (!p->shared->facts.frames)
-		return PANE_REFUSE;
 	set->speed = !set->speed ? 1 : set->speed < 100 ? 10 * set->speed : 0;
 	set->paused = false;
 	return VIEW_ASK_INTERVAL;
@@ -461,13 +444,8 @@ static unsigned time_done(struct pane *p, const char *text)
 	return *text ? VIEW_ASK_GO : 0;
 }
 
-static unsigned ask_time(struct pane *p)
-{
-	static const struct prompt_kind kind = {.label = "time (03:14, -10m, event:1): ",
-						.done = time_done};
-
-	return p->shared->facts.frames ? pane_prompt(p, &kind) : PANE_REFUSE;
-}
+static const struct prompt_kind time_prompt = {.label = "time (03:14, -10m, event:1): ",
+					       .done = time_done};
 
 /* ---- what is typed ---- */
 
@@ -492,7 +470,8 @@ static unsigned interval_done(struct pane *p, const char *text)
 	if (strspn(text, "0123456789.") != strlen(text) ||
 	    sscanf(text, "%lf%n", &seconds, &end) != 1 || text[end] ||
 	    !(seconds >= 0.1 && seconds <= 86400))
-		return say(p->shared, "%s: not a number of seconds from 0.1 to 86,400", text);
+		return show_message(p->shared, "%s: not a number of seconds from 0.1 to 86,400",
+				    text);
 	p->shared->set.interval_ms = (unsigned)(seconds * 1000 + 0.5);
 	return VIEW_ASK_INTERVAL;
 }
@@ -509,7 +488,8 @@ static const struct prompt_kind interval_prompt = {.label = "interval in seconds
 /* ---- keys ---- */
 
 #define OF_RECORDING                                                                               \
-	.does = "goes to another snapshot of a recording", .where = "(top --replay FILE)"
+	.replays = true, .does = "goes to another snapshot of a recording",                        \
+	.where = "(top --replay FILE)"
 
 static const struct key_use list_keys[] = {
 	{{'/', TOP_F(3)}, .prompt = &search_prompt, .does = "searches"},
@@ -524,13 +504,13 @@ static const struct key_use list_keys[] = {
 	{{'S'}, sort_key, .does = "sorts by swap"},
 	{{'H'}, sort_key, .does = "sorts by growth in an hour"},
 	{{'N'}, sort_key, .does = "sorts by PID"},
-	{{'r', 'I'}, reverse, .does = "reverses the order"},
+	{{'r', 'I'}, flip, .does = "reverses the order"},
 	{{'g'}, group_next, .does = "makes groups"},
-	{{'t', TOP_F(5)}, tree_switch, .does = "shows the tree"},
+	{{'t', TOP_F(5)}, flip, .does = "shows the tree"},
 	{{'x'}, changes_next, .does = "shows changes"},
 	{{'n'}, only_changed, .does = "shows only rows that changed"},
-	{{'c'}, cmdline_switch, .does = "shows command lines"},
-	{{'m'}, head_switch, .does = "shows less or more of RAM"},
+	{{'c'}, flip, .does = "shows command lines"},
+	{{'m'}, flip, .does = "shows less or more of RAM"},
 	{{'F'}, follow_switch, .does = "follows a row"},
 	{{'i'}, .ask = PANE_OPEN(PANE_DETAIL), .does = "shows details"},
 	{{'w'}, .ask = PANE_OPEN(PANE_GROWTH), .does = "shows which code makes a process grow"},
@@ -552,8 +532,12 @@ static const struct key_use list_keys[] = {
 	{{'.', ','}, step, OF_RECORDING},
 	{{'[', ']', '{'}, go, OF_RECORDING},
 	{{'}', 'e', 'E'}, go, OF_RECORDING},
-	{{'@'}, ask_time, OF_RECORDING},
-	{{'X'}, speed_next, .does = "plays a recording faster", .where = "(top --replay FILE)"},
+	{{'@'}, .prompt = &time_prompt, OF_RECORDING},
+	{{'X'},
+	 speed_next,
+	 .replays = true,
+	 .does = "plays a recording faster",
+	 .where = "(top --replay FILE)"},
 	{{0}},
 };
 
@@ -573,20 +557,14 @@ static void put_order(const struct list_pane *l, struct line *to)
 		line_printf(to, " reversed");
 	if (v->set.group)
 		line_printf(to, "  grouped by %s", v->set.group->key);
-	if (opened->key)
-		line_printf(to, opened->text ? "  %s " : "  no %s", opened->key->key);
 	if (opened->key && opened->text)
-		line_text(to, opened->text, 40);
+		head_put_text(to, opened->key->key, opened->text);
+	else if (opened->key)
+		line_printf(to, "  no %s", opened->key->key);
 	if (v->set.tree)
 		line_printf(to, "  tree");
-	if (*v->set.filter) {
-		line_printf(to, "  filter ");
-		line_text(to, v->set.filter, 30);
-	}
-	if (*v->set.user) {
-		line_printf(to, "  user ");
-		line_text(to, v->set.user, 20);
-	}
+	head_put_text(to, "filter", v->set.filter);
+	head_put_text(to, "user", v->set.user);
 	if (v->set.changes)
 		line_printf(to, v->set.changes == CHANGES_LAST ? "  changes per second"
 							       : "  changes since start");

@@ -3,31 +3,38 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/parse.h"
 #include "top/panes.h"
 
-/* Narrower terminals show fewer columns, to leave room for the name. */
-#define WIDE_ENOUGH 110
 #define LIVE_ENOUGH 100
-#define NARROW	    64
-#define TINY	    34
 /* From this width on the details of a row are beside the list, and take what it does not need. */
 #define BESIDE_FROM 140
 #define BESIDE_MOST 60
-/* Columns of cgroups that fill wide terminals alone. */
-#define CGROUPS_ENOUGH 160
 
-/* Removes the columns with these keys, but not the one that rows are sorted by. */
-static void list_remove(struct field_list *list, const char *const *keys, size_t count,
-			const struct field *sort)
+/* Narrower lists leave out these columns, but not the one that rows are sorted by. */
+static const struct {
+	unsigned width;
+	bool cgroups; /* in lists of cgroups alone: their names are long */
+	bool screen;  /* the details beside the list count as its width */
+	const char *keys;
+} left_out[] = {
+	{LIVE_ENOUGH, .keys = "swapin,grown_h,peak"},
+	{110, .keys = "rss_anon,rss_file,rss_shmem,rss_change"},
+	{110, .cgroups = true, .keys = "uss,rss,%pss,swap_pss_change,limit_up"},
+	/* What fills them is also in the details of a row. */
+	{160, .cgroups = true, .keys = "mem_anon,mem_file,mem_shmem,mem_kernel"},
+	{64, .screen = true,
+	 .keys = "user,uss,rss,swap,rss_anon,rss_file,rss_shmem,mem_current,swap_pss_change,rss_change"},
+	{34, .screen = true,
+	 .keys = "pid,swap_pss,procs,%pss,nearest_limit,limit_up,%nearest,pss_change"},
+};
+
+static void list_remove(struct field_list *list, const char *keys, const struct field *sort)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
-		bool keep = true;
-
-		for (size_t k = 0; k < count; k++)
-			keep &= strcmp(list->item[i]->key, keys[k]) != 0 || list->item[i] == sort;
-		if (keep)
+		if (list->item[i] == sort || !parse_has_item(keys, list->item[i]->key))
 			list->item[kept++] = list->item[i];
 	}
 	list->count = kept;
@@ -41,55 +48,39 @@ static void list_replace(struct field_list *list, const char *from, const char *
 	}
 }
 
+/* The columns that are usual for the width. */
+static void fit_usual(struct list_pane *l, unsigned width)
+{
+	const struct shared *v = l->pane.shared;
+	const struct order *order = &v->set.order;
+
+	if (v->set.changes && !v->set.tree)
+		process_list_columns(&l->fitting, &columns_watch, v->set.group);
+	if (!l->counts_swapins)
+		list_remove(&l->fitting, "swapin", NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(left_out); i++) {
+		if ((left_out[i].screen ? v->width : width) < left_out[i].width &&
+		    (!left_out[i].cgroups || group_is_memcg(v->set.group)))
+			list_remove(&l->fitting, left_out[i].keys,
+				    order->keys.count ? order->keys.item[0] : NULL);
+	}
+}
+
 void list_columns_changed(struct list_pane *l)
 {
-	static const char *const hide_narrow[] = {"user",      "uss",	      "rss",
-						  "swap",      "rss_anon",    "rss_file",
-						  "rss_shmem", "mem_current", "swap_pss_change",
-						  "rss_change"};
-	static const char *const hide_tiny[] = {"pid",	    "swap_pss",	     "procs",
-						"%pss",	    "nearest_limit", "limit_up",
-						"%nearest", "pss_change"};
-	/* Names of cgroups are long. What fills them is also in the details of a row. */
-	static const char *const hide_narrow_cgroups[] = {"uss", "rss", "%pss", "swap_pss_change",
-							  "limit_up"};
-	static const char *const hide_cgroups[] = {"mem_anon", "mem_file", "mem_shmem",
-						   "mem_kernel"};
-	static const char *const hide_parts[] = {"rss_anon", "rss_file", "rss_shmem", "rss_change"};
-	static const char *const hide_live[] = {"swapin", "grown_h", "peak"};
-	static const char *const hide_swapins[] = {"swapin"};
 	struct shared *v = l->pane.shared;
 	struct field_list *list = &l->fitting;
 	bool chosen = v->set.chosen[v->set.group != NULL];
-	bool cgroups = group_is_memcg(v->set.group);
-	const struct field *sort = v->set.order.keys.count ? v->set.order.keys.item[0] : NULL;
-	unsigned width;
 
 	/* Command lines, columns of groups and chosen ones may need all the room. */
 	v->beside = v->width < BESIDE_FROM || chosen || v->set.group || v->set.cmdline ? 0
 		    : v->width - LIVE_ENOUGH > BESIDE_MOST			       ? BESIDE_MOST
 							   : v->width - LIVE_ENOUGH;
-	width = v->width - v->beside;
-
 	*list = v->set.columns[v->set.group != NULL];
-	if (!chosen && v->set.changes && !v->set.tree)
-		process_list_watch(list, v->set.group);
+	if (!chosen)
+		fit_usual(l, v->width - v->beside);
 	if (v->set.cmdline)
 		list_replace(list, "name", "cmdline");
-	if (!chosen && !l->counts_swapins)
-		list_remove(list, hide_swapins, ARRAY_SIZE(hide_swapins), NULL);
-	if (!chosen && width < LIVE_ENOUGH)
-		list_remove(list, hide_live, ARRAY_SIZE(hide_live), sort);
-	if (!chosen && width < WIDE_ENOUGH)
-		list_remove(list, hide_parts, ARRAY_SIZE(hide_parts), sort);
-	if (!chosen && width < WIDE_ENOUGH && cgroups)
-		list_remove(list, hide_narrow_cgroups, ARRAY_SIZE(hide_narrow_cgroups), sort);
-	if (!chosen && width < CGROUPS_ENOUGH && cgroups)
-		list_remove(list, hide_cgroups, ARRAY_SIZE(hide_cgroups), sort);
-	if (!chosen && v->width < NARROW)
-		list_remove(list, hide_narrow, ARRAY_SIZE(hide_narrow), sort);
-	if (!chosen && v->width < TINY)
-		list_remove(list, hide_tiny, ARRAY_SIZE(hide_tiny), sort);
 	if (l->left && l->left >= list->count)
 		l->left = list->count - 1;
 	list->count -= l->left;

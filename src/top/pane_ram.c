@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The RAM of the machine by class, and what changed since the pane was first shown. */
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/count.h"
+#include "fields/system_said.h"
 #include "top/head.h"
 #include "top/panes.h"
 #include "write/format.h"
@@ -51,49 +52,63 @@ static size_t sort_figures(const struct ram *ram, const struct ram_figure *ret[R
 	return count;
 }
 
-static void put_right(struct line *l, const char *text, size_t len, unsigned width)
-{
-	line_blanks(l, len < width ? width - (unsigned)len : 0);
-	line_ascii(l, text, len);
-}
+/* The classes as rows of a grid. */
+struct ram_rows {
+	const struct ram_pane *pane;
+	const struct ram_figure *figure[RAM_CLASSES];
+};
 
-static unsigned size_wide(const struct ram_pane *r)
-{
-	return r->pane.shared->style.bytes ? 15 : 10;
-}
-
-/* What it has more than at first, with a sign; "-": that is not known. */
-static void put_change(const struct ram_pane *r, const struct ram_figure *f, struct line *l)
+/* What it has more than at first. */
+static struct cell cell_of_change(const struct ram_pane *r, const struct ram_figure *f)
 {
 	const struct ram_figure *first = &r->first.figure[f->class];
-	char buf[FORMAT_MAX + 1] = "-";
-	size_t len = 1;
+	bool known = ram_is_counted(&r->ram) && ram_is_counted(&r->first) && first->known;
 
-	if (ram_is_counted(&r->ram) && ram_is_counted(&r->first) && first->known) {
-		bool less = f->bytes < first->bytes;
-
-		buf[0] = less ? '-' : '+';
-		len += format_bytes(buf + 1,
-				    less ? first->bytes - f->bytes : f->bytes - first->bytes,
-				    r->pane.shared->style.bytes);
-		if (f->bytes == first->bytes)
-			len = 0;
-	}
-	put_right(l, buf, len, size_wide(r) + 3);
+	if (known && f->bytes == first->bytes)
+		return (struct cell){.type = CELL_EMPTY};
+	return cell_number(CELL_CHANGE, known, (int64_t)(f->bytes - first->bytes));
 }
 
-static void draw_class(const struct ram_pane *r, const struct ram_figure *f, struct screen *s)
+static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *ret)
 {
-	struct line *l = &s->pen;
-	char buf[FORMAT_MAX];
-	double whole = (double)r->ram.frames;
+	const struct ram_rows *rows = arg;
+	const struct ram *ram = &rows->pane->ram;
+	const struct ram_figure *f = rows->figure[row];
+	const struct cell cells[] = {
+		cell_text(ram_class_table[f->class].title),
+		cell_bytes(true, f->bytes),
+		cell_percent(ram->frames, 100 * (double)f->bytes / (double)ram->frames),
+		cell_of_change(rows->pane, f),
+	};
 
-	line_printf(l, "%-*s", TITLE_WIDE, ram_class_table[f->class].title);
-	put_right(l, buf, format_bytes(buf, f->bytes, r->pane.shared->style.bytes), size_wide(r));
-	put_right(l, buf, format_percent(buf, whole > 0 ? 100 * (double)f->bytes / whole : 0),
-		  PERCENT_WIDE + 2);
-	put_change(r, f, l);
-	screen_line(s, LOOK_PLAIN);
+	memcpy(ret, cells + first, (end - first) * sizeof(*cells));
+}
+
+static void draw_classes(struct ram_pane *r, struct screen *s)
+{
+	const struct table_style style = pane_style(&r->pane, s);
+	const unsigned size = style.bytes ? 13 : FORMAT_SIZE_MAX;
+	struct cursor *c = &r->pane.cursor;
+	struct ram_rows rows = {.pane = r};
+	struct grid g = {
+		.style = &style,
+		.source = {.fill = fill, .arg = &rows, .no_total = true},
+		.columns = 4,
+		.column = {{"RAM", CELL_TEXT, .left = true, .min = TITLE_WIDE},
+			   {"SIZE", CELL_BYTES, .min = size},
+			   {"%RAM", CELL_PERCENT, .min = PERCENT_WIDE},
+			   {"CHANGE", CELL_CHANGE, .min = size + 3}},
+	};
+	size_t count = sort_figures(&r->ram, rows.figure);
+
+	grid_place(&g);
+	grid_put_heading(&g, &s->pen);
+	screen_line(s, LOOK_HEADER);
+	cursor_place(c, count, s->height - 1 > s->count ? s->height - 1 - s->count : 0);
+	for (size_t i = c->first; i < c->first + cursor_shown(c); i++) {
+		grid_put_row(&g, &s->pen, i);
+		screen_line(s, LOOK_PLAIN);
+	}
 }
 
 static void draw_state(const struct ram_pane *r, struct screen *s)
@@ -114,22 +129,10 @@ static void draw_state(const struct ram_pane *r, struct screen *s)
 	screen_line(s, LOOK_PLAIN);
 }
 
-static void draw_deleted(const struct ram_pane *r, struct screen *s)
-{
-	if (!r->ram.deleted_cgroups)
-		return;
-	line_printf(&s->pen, "%llu deleted %s ", (unsigned long long)r->ram.deleted_cgroups,
-		    count_word(r->ram.deleted_cgroups, "cgroup still holds", "cgroups still hold"));
-	cell_put(&s->pen, cell_bytes(true, r->ram.deleted_bytes), r->pane.shared->style.bytes);
-	screen_line(s, LOOK_PLAIN);
-}
-
 static const char *ram_draw(struct pane *p, struct screen *s)
 {
-	const struct ram_pane *r = (const struct ram_pane *)p;
-	const struct ram_figure *figure[RAM_CLASSES];
+	struct ram_pane *r = (struct ram_pane *)p;
 	struct line *l = &s->pen;
-	size_t count;
 
 	head_draw(p->shared, s, true, r->known ? &r->ram : NULL);
 	if (!r->known) {
@@ -138,14 +141,9 @@ static const char *ram_draw(struct pane *p, struct screen *s)
 		return "Esc back  ? help";
 	}
 	draw_state(r, s);
-	draw_deleted(r, s);
-	line_printf(l, "%-*s%*s%*s%*s", TITLE_WIDE, "RAM", size_wide(r), "SIZE", PERCENT_WIDE + 2,
-		    "%RAM", size_wide(r) + 3, "CHANGE");
-	screen_line(s, LOOK_HEADER);
-	count = sort_figures(&r->ram, figure);
-	cursor_place(&p->cursor, count, s->height - 1 > s->count ? s->height - 1 - s->count : 0);
-	for (size_t i = p->cursor.first; i < p->cursor.first + cursor_shown(&p->cursor); i++)
-		draw_class(r, figure[i], s);
+	pane_say(s, &(struct said){&ram_deleted_said, &r->ram, NULL, p->shared->style.bytes},
+		 LOOK_PLAIN);
+	draw_classes(r, s);
 	return "Esc back  up_down more  b bytes  Space pause  ? help";
 }
 

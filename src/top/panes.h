@@ -117,9 +117,7 @@ const struct cached_file *files_row(const struct files_pane *f);
 struct holders_pane {
 	struct pane pane;
 	struct cached_file file;
-	struct file_holder *holder; /* this and the texts are owned */
-	char *label, *mount;
-	struct arena names; /* of holders */
+	struct arena arena; /* of its holders and texts */
 };
 
 extern const struct pane_class holders_class;

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "query/group.h"
 
-unsigned say(struct shared *v, const char *fmt, ...)
+unsigned show_message(struct shared *v, const char *fmt, ...)
 {
 	va_list args;
 

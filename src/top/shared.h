@@ -124,7 +124,7 @@ struct shared {
 };
 
 /* Sets the message. Returns 0: nothing is asked. */
-__attribute__((format(printf, 2, 3))) unsigned say(struct shared *v, const char *fmt, ...);
+__attribute__((format(printf, 2, 3))) unsigned show_message(struct shared *v, const char *fmt, ...);
 /* Whether the last line is a message, a prompt or keys. */
 bool shared_last_line(const struct shared *v);
 

@@ -73,7 +73,7 @@ static void draw(struct top *t)
 
 	collect_name_rows(&t->collect, v);
 	if (terminal_message(&t->terminal, text, sizeof(text)))
-		say(&v->shared, "%s", without_option(text));
+		show_message(&v->shared, "%s", without_option(text));
 	view_draw(v, &t->screen);
 	/* Out of memory: keep the old screen. */
 	if (strbuf_error(&t->screen.text) == 0)
@@ -313,7 +313,8 @@ static int start_view(struct top *t, const struct options *o)
 	ticker_now(&t->ticker);
 	/* Types named xterm… are similar enough: no message. */
 	if (!t->terminal.known && strncmp(t->terminal.type, "xterm", 5) != 0)
-		say(&t->view.shared, "TERM=%s is unknown: using xterm instead", t->terminal.type);
+		show_message(&t->view.shared, "TERM=%s is unknown: using xterm instead",
+			     t->terminal.type);
 	return 0;
 }
 

@@ -150,10 +150,10 @@ static unsigned unknown_key(struct view *v, int key)
 		const char *where = use && use->where ? use->where : class->where;
 
 		if (use && use->does)
-			return say(&v->shared, "%s %s%s%s", name, use->does, *where ? " " : "",
-				   where);
+			return show_message(&v->shared, "%s %s%s%s", name, use->does,
+					    *where ? " " : "", where);
 	}
-	return say(&v->shared, "%s does nothing; ? lists the keys", name);
+	return show_message(&v->shared, "%s does nothing; ? lists the keys", name);
 }
 
 /* Keys that are the same in all panes, or in all of a sort. */

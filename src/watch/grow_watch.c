@@ -15,9 +15,9 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "load/bpf_diagnose.h"
+#include "load/bpf_load.h"
 #include "privilege/privilege.h"
 #include "source/iterator.h"
-#include "source/source_internal.h"
 #include "watch/ring_drain.h"
 
 #define LINKS 8
@@ -53,12 +53,11 @@ static int ignore(void *arg, void *data, size_t len)
 
 /* ---- opening ---- */
 
-static int put_settings(const struct grow_watch *w)
+static int update_settings(const struct grow_watch *w)
 {
 	const uint32_t zero = 0;
 
-	return bpf_map_update_elem(w->object.fd[BPF_SETTINGS], &zero, &w->settings, 0) < 0 ? -errno
-											   : 0;
+	return bpf_map_update_elem(w->object.fd[BPF_SETTINGS], &zero, &w->settings, 0);
 }
 
 static int attach(struct grow_watch *w, const char *name)
@@ -69,7 +68,7 @@ static int attach(struct grow_watch *w, const char *name)
 		return 0;
 	fd = bpf_raw_tracepoint_open(NULL, program);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	w->link_fd[w->links++] = fd;
 	return 1;
 }
@@ -104,6 +103,7 @@ static int set_up_heap(const struct grow_watch *w)
 	const double mean = (double)w->settings.heap_bytes;
 	const uint32_t zero = 0;
 	uint32_t random;
+	int r;
 
 	if (!gaps || !cpu || cpus <= 0)
 		return -ENOMEM;
@@ -115,10 +115,18 @@ static int set_up_heap(const struct grow_watch *w)
 			return -EIO;
 		cpu[i].left = 1 + (int64_t)(-log(((double)random + 1) / 0x1p32) * mean);
 	}
-	if (bpf_map_update_elem(w->object.fd[BPF_HEAP_GAPS], &zero, gaps, 0) < 0 ||
-	    bpf_map_update_elem(w->object.fd[BPF_HEAP_CPU], &zero, cpu, 0) < 0)
-		return -errno;
-	return 0;
+	r = bpf_map_update_elem(w->object.fd[BPF_HEAP_GAPS], &zero, gaps, 0);
+	return r < 0 ? r : bpf_map_update_elem(w->object.fd[BPF_HEAP_CPU], &zero, cpu, 0);
+}
+
+/* Each CPU may write a large stack while the others do. */
+static uint32_t ring_bytes(uint32_t cpus)
+{
+	uint32_t bytes = ZMEM_GROW_RING;
+
+	for (uint32_t room = 8; room < cpus && bytes < (1u << 26); room *= 2)
+		bytes *= 2;
+	return bytes;
 }
 
 static int set_up(struct grow_watch *w, const struct grow_request *request)
@@ -130,7 +138,7 @@ static int set_up(struct grow_watch *w, const struct grow_request *request)
 		.targets = request->targets,
 		.follow = request->follow,
 		.sample = request->sample,
-		.ring = bpf_source_grow_ring(w->cpus),
+		.ring = ring_bytes(w->cpus),
 		.at = request->at,
 		.heap_bytes = request->heap,
 		.heap_refuses = ZMEM_HEAP_REFUSES_FOREIGN,
@@ -142,7 +150,7 @@ static int set_up(struct grow_watch *w, const struct grow_request *request)
 	r = w->wake ? attach_all(w) : -errno;
 	if (r == 0 && request->heap)
 		r = set_up_heap(w);
-	return r < 0 ? r : put_settings(w);
+	return r < 0 ? r : update_settings(w);
 }
 
 /* Ways to load: an event that this kernel does not have is left out. */
@@ -190,22 +198,26 @@ static int open_way(const struct way *way, const struct grow_request *request,
 		    struct grow_watch **ret, struct bpf_missing *missing)
 {
 	const struct left_out out = list_left_out(way, request->heap);
+	const uint32_t cpus = bpf_cpu_numbers();
+	const struct bpf_sizes sizes = {.targets = request->targets,
+					.ring = ring_bytes(cpus),
+					.heap = request->heap ? ZMEM_HEAP_BLOCKS : 1,
+					.without = out.name};
 	struct grow_watch *w = calloc(1, sizeof(*w));
 	int r;
 
 	if (!w)
 		return -ENOMEM;
 	w->each = w->per_cpu = way->each;
-	r = bpf_source_load_grow(way->object, request->targets,
-				 request->heap ? ZMEM_HEAP_BLOCKS : 1, out.name, &w->cpus,
-				 &w->object, missing);
+	w->cpus = cpus;
+	r = bpf_load(way->object, LOADER_EITHER, &sizes, &w->object, missing);
 	if (r == 0)
 		r = set_up(w, request);
 	if (r == 0)
 		*ret = w;
 	else
 		grow_watch_close(w);
-	return r > 0 ? -ENXIO : r;
+	return r;
 }
 
 /* What the verifier says of the newest object that does not load, without what may be missing. */
@@ -230,7 +242,7 @@ int grow_watch_open(const struct grow_request *request, struct diag *diag, struc
 		if (r == 0 || r == -EMFILE || r == -ENOMEM || !privilege_loads())
 			break;
 	}
-	bpf_source_note_grow(diag, "growth", "grow", r, &missing);
+	bpf_diagnose_programs(diag, "growth", "grow", r, &missing);
 	if (r < 0 && privilege_loads())
 		diag_attach_log(diag, explain(request->heap));
 	return r;
@@ -271,7 +283,7 @@ static ssize_t visit(struct grow_watch *w, pid_t pid, void *buf, size_t cap)
 	int r;
 
 	w->settings.visit++;
-	r = put_settings(w);
+	r = update_settings(w);
 	return r < 0 ? r : iterator_visit(w->object.fd[BPF_ITER], pid, buf, cap);
 }
 
@@ -307,7 +319,7 @@ int grow_watch_stop(struct grow_watch *w)
 	int r;
 
 	w->settings.stopped = 1;
-	r = put_settings(w);
+	r = update_settings(w);
 	/* Programs that run now still write: this waits for them, as synchronize_rcu() does
 	 * (kernel/sched/membarrier.c). Where it is not there, the last page may be missing. */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
@@ -328,7 +340,7 @@ struct grow_heap_programs grow_watch_heap_programs(const struct grow_watch *w)
 int grow_watch_heap_coarser(struct grow_watch *w, uint32_t n)
 {
 	w->settings.heap_coarser = n;
-	return put_settings(w);
+	return update_settings(w);
 }
 
 uint32_t grow_watch_heap_refuses(const struct grow_watch *w, uint32_t target)
@@ -341,7 +353,7 @@ uint32_t grow_watch_heap_refuses(const struct grow_watch *w, uint32_t target)
 int grow_watch_heap_spare_filters(struct grow_watch *w)
 {
 	w->settings.heap_refuses |= ZMEM_HEAP_REFUSES_UNKNOWN;
-	return put_settings(w);
+	return update_settings(w);
 }
 
 uint64_t grow_watch_heap_mapping(struct grow_watch *w, pid_t pid, uint64_t address)
@@ -350,7 +362,7 @@ uint64_t grow_watch_heap_mapping(struct grow_watch *w, pid_t pid, uint64_t addre
 	ssize_t len = 0;
 
 	w->settings.look_at = address;
-	if (put_settings(w) == 0)
+	if (update_settings(w) == 0)
 		len = iterator_visit(bpf_handle_program(&w->object, "heap_mapping"), pid, &mapping,
 				     sizeof(mapping));
 	return len == sizeof(mapping) ? mapping : 0;
@@ -363,7 +375,7 @@ ssize_t grow_watch_heap_locks(struct grow_watch *w, uint64_t mapping,
 	int r;
 
 	w->settings.look_mapping = mapping;
-	r = put_settings(w);
+	r = update_settings(w);
 	if (r < 0)
 		return r;
 	iter = iterator_open(bpf_handle_program(&w->object, "heap_locks"), NULL);
@@ -375,12 +387,14 @@ int grow_watch_heap_counts(const struct grow_watch *w, struct zmem_heap_cpu *ret
 	int cpus = libbpf_num_possible_cpus();
 	cleanup_free struct zmem_heap_cpu *cpu = calloc(cpus > 0 ? (size_t)cpus : 1, sizeof(*cpu));
 	const uint32_t zero = 0;
+	int r;
 
 	*ret = (struct zmem_heap_cpu){};
 	if (!cpu || cpus <= 0)
 		return -ENOMEM;
-	if (bpf_map_lookup_elem(w->object.fd[BPF_HEAP_CPU], &zero, cpu) < 0)
-		return -errno;
+	r = bpf_map_lookup_elem(w->object.fd[BPF_HEAP_CPU], &zero, cpu);
+	if (r < 0)
+		return r;
 	for (int i = 0; i < cpus; i++) {
 		ret->calls += cpu[i].calls;
 		ret->stepped += cpu[i].stepped;
@@ -517,6 +531,5 @@ int grow_watch_free(struct grow_watch *w, uint32_t target)
 		if (bpf_map_update_elem(w->object.fd[BPF_ON_CPU], &at, &no_cpu, 0) < 0)
 			return -errno;
 	}
-	return bpf_map_update_elem(w->object.fd[BPF_TARGETS], &target, &no_target, 0) < 0 ? -errno
-											  : 0;
+	return bpf_map_update_elem(w->object.fd[BPF_TARGETS], &target, &no_target, 0);
 }

@@ -15,11 +15,12 @@
 #include "base/cleanup.h"
 #include "load/bpf_diagnose.h"
 #include "source/reader.h"
-#include "source/source_internal.h"
+#include "load/bpf_load.h"
 #include "watch/oom_messages.h"
 #include "zmem/oom.h"
 
-#define LINES 16
+#define SUBJECT "OOM kills"
+#define LINES	16
 
 enum {
 	LINK_KILL, /* holds the program, which holds its maps */
@@ -39,8 +40,7 @@ struct oom_watch {
 	int log_fd;		     /* /dev/kmsg; -1: it may not be read */
 	struct oom_line line[LINES]; /* a ring of the last lines about kills */
 	unsigned lines;
-	struct oom_request
-		request; /* of the line that came last; it belongs to the next line about a kill */
+	struct oom_request request; /* of the next line about a kill, if it has come */
 };
 
 static int receive(void *arg, void *data, size_t len)
@@ -102,13 +102,13 @@ static int attach(struct oom_watch *w, const struct bpf_handle *object, bool sig
 static int load_object(enum bpf_object_id id, struct diag *diag, struct bpf_handle *ret)
 {
 	static const char *const around[] = {"oom_call_begin", "oom_call_end", NULL};
-	int r = bpf_source_load("OOM kills", id, LOADER_LIBBPF, 0, NULL, diag, ret);
+	const struct bpf_sizes sizes = {.without = around};
+	int r = bpf_load_noted(SUBJECT, id, LOADER_LIBBPF, NULL, diag, ret);
 
 	if (r == 0 || r == -ENOMEM)
 		return r;
 	diag_remove(diag);
-	bpf_handle_close(ret);
-	return bpf_source_load("OOM kills", id, LOADER_LIBBPF, 0, around, diag, ret);
+	return bpf_load_noted(SUBJECT, id, LOADER_LIBBPF, &sizes, diag, ret);
 }
 
 static int open_object(struct oom_watch *w, enum bpf_object_id id, enum zmem_oom_scope scope,
@@ -124,7 +124,7 @@ static int open_object(struct oom_watch *w, enum bpf_object_id id, enum zmem_oom
 	if (r == 0)
 		r = attach(w, &object, signals);
 	if (r)
-		bpf_diagnose_note(diag, "OOM kills", "attaching to mark_victim", r < 0 ? r : -ENXIO,
+		bpf_diagnose_note(diag, SUBJECT, "attaching to mark_victim", r < 0 ? r : -ENXIO,
 				  NULL);
 	return r > 0 ? -ENXIO : r;
 }

@@ -10,9 +10,9 @@
 
 #include "base/array.h"
 #include "load/bpf_diagnose.h"
+#include "load/bpf_load.h"
 #include "privilege/privilege.h"
 #include "source/iterator.h"
-#include "source/source_internal.h"
 
 /* Entries of on_cpu, at most: 32 MiB. */
 #define ON_CPU_MOST (2 << 20)
@@ -46,7 +46,7 @@ static int attach(struct peak_watch *w)
 		int fd = bpf_raw_tracepoint_open(NULL, w->object.fd[programs[i]]);
 
 		if (fd < 0)
-			return -errno;
+			return fd;
 		w->link_fd[w->links++] = fd;
 	}
 	return 0;
@@ -54,10 +54,6 @@ static int attach(struct peak_watch *w)
 
 static int set_up(struct peak_watch *w)
 {
-	int r = bpf_handle_map(&w->object, sizeof(*w->state));
-
-	if (r < 0)
-		return r;
 	w->state = w->object.answers;
 	w->ring = ring_buffer__new(w->object.fd[BPF_RING], receive, w, NULL);
 	return w->ring ? attach(w) : -errno;
@@ -66,25 +62,23 @@ static int set_up(struct peak_watch *w)
 static int open_object(enum bpf_object_id id, struct peak_watch **ret, struct bpf_missing *missing)
 {
 	struct peak_watch *w = calloc(1, sizeof(*w));
-	struct cpu_ids ids;
-	uint32_t cpus;
+	struct bpf_sizes sizes = {.targets = ON_CPU_MOST / bpf_cpu_numbers()};
 	int r;
 
 	if (!w)
 		return -ENOMEM;
-	bpf_source_find_cpus(&ids);
 	w->each = id == OBJECT_PEAK;
-	w->settings.targets = ON_CPU_MOST / (ids.numbers ? ids.numbers : 1);
-	if (w->settings.targets > ZMEM_PEAK_TARGETS)
-		w->settings.targets = ZMEM_PEAK_TARGETS;
-	r = bpf_source_load_grow(id, w->settings.targets, 0, NULL, &cpus, &w->object, missing);
+	if (sizes.targets > ZMEM_PEAK_TARGETS)
+		sizes.targets = ZMEM_PEAK_TARGETS;
+	w->settings.targets = sizes.targets;
+	r = bpf_load(id, LOADER_EITHER, &sizes, &w->object, missing);
 	if (r == 0)
 		r = set_up(w);
 	if (r == 0)
 		*ret = w;
 	else
 		peak_watch_close(w);
-	return r > 0 ? -ENXIO : r;
+	return r;
 }
 
 int peak_watch_open(struct diag *diag, struct peak_watch **ret)
@@ -100,7 +94,7 @@ int peak_watch_open(struct diag *diag, struct peak_watch **ret)
 		if (r == 0 || r == -EMFILE || r == -ENOMEM || !privilege_loads())
 			break;
 	}
-	bpf_source_note_grow(diag, "peak", "peak", r, &missing);
+	bpf_diagnose_programs(diag, "peak", "peak", r, &missing);
 	if (r < 0 && privilege_loads())
 		diag_attach_log(diag, bpf_load_explain(OBJECT_PEAK, NULL));
 	return r;

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "write/csv.h"
 #include "write/format.h"
 
 static const char *word_of(bool yes)
@@ -95,17 +94,12 @@ static void json_put_words(struct json_writer *w, const char *const *words, uint
 	json_end(w, ']');
 }
 
-static int32_t number_of(const struct field *f, struct value v, uint32_t i)
-{
-	return *(const int32_t *)((const char *)v.row + i * f->row_size);
-}
-
 static void json_put_numbers(struct json_writer *w, const struct field *f, struct value v,
 			     bool brief)
 {
 	json_begin(w, '[');
 	for (uint32_t i = 0; i < v.count && i < limit_of(f->max, brief); i++)
-		json_put_i64(w, number_of(f, v, i));
+		json_put_i64(w, value_number(f, v, i));
 	json_end(w, ']');
 }
 
@@ -204,7 +198,7 @@ static void csv_put_numbers(struct strbuf *out, const struct field *f, struct va
 	if (!v.count)
 		csv_put_text(out, "", separator);
 	for (uint32_t i = 0; i < v.count; i++)
-		strbuf_printf(out, "%s%" PRId32, i ? " " : "", number_of(f, v, i));
+		strbuf_printf(out, "%s%" PRId32, i ? " " : "", value_number(f, v, i));
 }
 
 void csv_put_value(struct strbuf *out, const struct field *f, struct value v, char separator)

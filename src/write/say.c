@@ -25,8 +25,8 @@ struct sayer {
 	struct line *l;
 	struct source_row from;
 	bool exact;
-	bool one;	/* the last number is 1 */
-	bool separated; /* a colon is the last that was written */
+	bool one;  /* the last number is 1 */
+	char last; /* of what was written, if it was a text of the sentence */
 };
 
 /* What is in braces. */
@@ -119,10 +119,11 @@ static struct value value_of(const struct source_row *from, const struct key *k,
 	struct source_row of = *from;
 	const struct field *f = find_key(&of, k->name, k->len, true);
 	struct value v = of.row ? field_value(f, of.row, of.of) : (struct value){};
+	const bool many = f->type == FIELD_ROWS || f->type == FIELD_NUMBERS;
 	bool yes;
 
 	*ret = f;
-	if (f->type == FIELD_ROWS)
+	if (many)
 		yes = v.count;
 	else if (f->type == FIELD_BOOL)
 		yes = v.yes;
@@ -132,7 +133,7 @@ static struct value value_of(const struct source_row *from, const struct key *k,
 		yes = f->type == FIELD_WORDS ? v.number != 0 : v.number > 0;
 	if (k->test)
 		v.known = v.known && yes == (k->test == '?');
-	else if (k->mark == '+' || f->type == FIELD_ROWS)
+	else if (k->mark == '+' || many)
 		v.known = v.known && yes;
 	return v;
 }
@@ -172,7 +173,7 @@ static void put_text(struct sayer *s, const char *text, size_t len)
 	line_text_part(s->l, text, end, false);
 	line_blanks(s->l, (unsigned)(len - end));
 	if (end)
-		s->separated = text[end - 1] == ':';
+		s->last = text[end - 1];
 }
 
 static void put_word(struct sayer *s, const struct key *k)
@@ -223,7 +224,7 @@ static void put_value(struct sayer *s, const struct key *k, const struct field *
 	const uint64_t unit = unit_of(f);
 	char buf[FORMAT_MAX];
 
-	s->separated = false;
+	s->last = 0;
 	if (!v.known) {
 		put_text(s, "not known", strlen("not known"));
 	} else if (f->type == FIELD_TEXT && k->most && f->flags & FIELD_PATH) {
@@ -232,6 +233,9 @@ static void put_value(struct sayer *s, const struct key *k, const struct field *
 		line_text(s->l, v.text, k->most);
 	} else if (f->type == FIELD_WORDS) {
 		put_words(s, f->words, (uint64_t)v.number);
+	} else if (f->type == FIELD_NUMBERS) {
+		for (uint32_t i = 0; i < v.count; i++)
+			line_printf(s->l, "%s%d", i ? ", " : "", value_number(f, v, i));
 	} else if (unit) {
 		line_ascii(s->l, buf, format_span(buf, (double)v.number * (double)unit / 1e9));
 	} else {
@@ -262,6 +266,7 @@ static void put_rows(struct sayer *s, const struct key *k, const struct field *f
 	}
 	if (left)
 		line_printf(s->l, ", %u more", left);
+	s->last = 0;
 }
 
 /* From behind '{'. Returns the end. */
@@ -295,8 +300,9 @@ static const char *put_first(struct sayer *s, const char *at)
 		const char *end = nested_end(at, true);
 
 		if (!done && is_known(&s->from, at, end)) {
-			if (s->separated && at < end && (*at == ',' || *at == ';'))
-				at++;
+			/* Of ", " the blank stays behind a colon. */
+			if (strchr(":(", s->last) && s->last && (*at == ',' || *at == ';'))
+				at += s->last == '(' ? 2 : 1;
 			put_part(s, at, end);
 			done = true;
 		}
@@ -330,6 +336,14 @@ bool say_sentence(struct line *l, const struct said *said, const char *text)
 		return false;
 	put_part(&s, text, end);
 	return true;
+}
+
+void say_lines(struct line *l, const struct said *s)
+{
+	for (const char *const *text = s->sentences->text; *text; text++) {
+		if (say_sentence(l, s, *text))
+			line_end(l);
+	}
 }
 
 void say_all(struct strbuf *out, const struct said *s, unsigned indent, unsigned width)

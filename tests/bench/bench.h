@@ -14,13 +14,7 @@
 
 /* ---- bench.c ---- */
 
-extern const char *bench_workload; /* as it was named */
-extern int bench_rounds;	   /* BENCH_ROUNDS; 0: the default of each bench */
-
-/* A line of BENCH_LINES: {"workload":…, and what is given, }. */
-__attribute__((format(printf, 1, 2))) void bench_json(const char *format, ...);
-/* The path of a program beside the bench: build/NAME. */
-void bench_beside(const char *name, char *ret, size_t size);
+extern int bench_rounds; /* BENCH_ROUNDS; 0: the default of each bench */
 
 /* ---- bench_engine.c: the library, in this process ---- */
 
@@ -42,18 +36,17 @@ void engine_close(struct engine *e);
 
 /* ---- bench_workload.c: the processes to be measured ---- */
 
-/* A program that ends when we close its standard input. */
-struct helper {
+/* They end when we close the standard input of their program. */
+struct workload_run {
 	pid_t pid;
 	int in, out;
 };
 
 const struct workload *workload_find(const char *name);
 void workload_list(void);
-int helper_start(struct helper *h, const char *name, const char *const *args);
-void helper_stop(struct helper *h);
-/* Starts build/workload and returns when all its processes are ready. */
-int workload_start(struct helper *h, const char *const *specs);
+/* Returns when all its processes are ready. */
+int workload_start(struct workload_run *run, const struct workload *w);
+void workload_stop(struct workload_run *run);
 
 /* ---- bench_run.c: one measurement ---- */
 
@@ -65,7 +58,7 @@ struct reading {
 double now_ms(void);
 /* Reads a file of every process. */
 struct reading measure_read_all(const char *file);
-struct reading session_collect(struct engine *e);
+struct reading engine_measure(struct engine *e);
 
 /*
  * A helper process, forked while the bench is small, starts the commands: the peak memory of a
@@ -84,9 +77,8 @@ struct spread spread_of(double *values, int count);
 /* ---- the benches ---- */
 
 int bench_table(const struct workload *w, const char *program);
-int bench_marginal(void);
 int bench_watch(const char *program);
 int bench_render(void);
-int bench_stall(const char *kind, const char *program);
+int bench_variants(void);
 
 #endif

@@ -7,17 +7,10 @@
 #include "base/cleanup.h"
 #include "bench.h"
 
-static int open_source(const struct procfs *proc, bool pss, unsigned readers, struct diag *diag,
-		       struct source **ret)
+int engine_open(struct engine *e, bool pss, unsigned readers)
 {
 	const struct source_request request = {
 		.choice = SOURCE_BPF, .pss = pss, .readers = readers, .memos = true};
-
-	return source_open(&request, proc, diag, ret);
-}
-
-int engine_open(struct engine *e, bool pss, unsigned readers)
-{
 	cleanup(diag_clear) struct diag diag = {};
 	int r;
 
@@ -27,7 +20,7 @@ int engine_open(struct engine *e, bool pss, unsigned readers)
 		fprintf(stderr, "bench: /proc: %s\n", strerror(-r));
 		return r;
 	}
-	r = open_source(&e->proc, pss, readers, &diag, &e->source);
+	r = source_open(&request, &e->proc, &diag, &e->source);
 	if (r < 0) {
 		const struct diag_note *why = source_reason(&diag);
 

@@ -9,9 +9,8 @@
 #include <time.h>
 
 #include "base/array.h"
-#include "bench.h"
 #include "base/cleanup.h"
-#include "report/report.h"
+#include "bench.h"
 #include "query/group.h"
 #include "query/order.h"
 #include "query/tree.h"
@@ -143,7 +142,7 @@ static int scene_init(struct scene *c)
 				    .rows = c->ordered.item,
 				    .row_count = PROCESSES};
 	totals_sum(c->rows.item, PROCESSES, false, &c->result.totals);
-	process_list_usual(&c->columns[0], NULL);
+	process_list_columns(&c->columns[0], &columns_usual, NULL);
 	process_list_whole(&c->columns[1], NULL);
 	return 0;
 }
@@ -169,80 +168,8 @@ static void order_by(struct scene *c, const char *key)
 		order_rows(&order, &c->snapshot, &c->ordered);
 }
 
-static void run_order_name(struct strbuf *out, struct scene *c)
-{
-	(void)out;
-	order_by(c, "name");
-}
-
-static void run_order_pss(struct strbuf *out, struct scene *c)
-{
-	(void)out;
-	order_by(c, "pss");
-}
-
-static void run_totals(struct strbuf *out, struct scene *c)
-{
-	(void)out;
-	totals_sum(c->rows.item, PROCESSES, false, &c->result.totals);
-}
-
-static void put_table(struct strbuf *out, struct scene *c, bool color, unsigned width, int columns)
-{
-	struct table_style style = {
-		.columns = &c->columns[columns], .header = true, .color = color, .width = width};
-
-	render_table(out, &c->result, &style);
-}
-
-static void run_table(struct strbuf *out, struct scene *c)
-{
-	put_table(out, c, false, 0, 0);
-}
-
-static void run_table_terminal(struct strbuf *out, struct scene *c)
-{
-	put_table(out, c, true, 100, 0);
-}
-
-static void run_table_whole(struct strbuf *out, struct scene *c)
-{
-	put_table(out, c, false, 0, 1);
-}
-
-static void run_json(struct strbuf *out, struct scene *c)
-{
-	render_json(out, &c->result);
-}
-
-static void run_ndjson(struct strbuf *out, struct scene *c)
-{
-	render_ndjson(out, &c->result);
-}
-
-static void run_csv(struct strbuf *out, struct scene *c)
-{
-	struct table_style style = {.columns = &c->columns[1], .header = true};
-
-	render_csv(out, &c->result, &style);
-}
-
-static void run_folded(struct strbuf *out, struct scene *c)
-{
-	struct table_style style = {.columns = &c->columns[0]};
-
-	render_folded(out, &c->result, &style);
-}
-
-static void run_html(struct strbuf *out, struct scene *c)
-{
-	struct table_style style = {.columns = &c->columns[0]};
-
-	render_html(out, &c->result, &style);
-}
-
 /* Groups of programs, as metrics have them, and the metrics of them. */
-static void with_groups(struct strbuf *out, struct scene *c, bool show)
+static void put_groups(struct strbuf *out, struct scene *c, bool show)
 {
 	const struct field *name = process_field("name");
 	struct table_style style = {.columns = &c->columns[0]};
@@ -260,48 +187,79 @@ static void with_groups(struct strbuf *out, struct scene *c, bool show)
 	sums_done(&groups);
 }
 
-static void run_groups(struct strbuf *out, struct scene *c)
-{
-	with_groups(out, c, false);
-}
-
-static void run_metrics(struct strbuf *out, struct scene *c)
-{
-	with_groups(out, c, true);
-}
-
-static void run_tree(struct strbuf *out, struct scene *c)
+static void make_tree(struct scene *c)
 {
 	struct order order = {.keys = {.item = {process_field("pss")}, .count = 1}};
 	struct sums tree = {};
 
-	(void)out;
 	tree_rows(&order, 0, NULL, &c->snapshot, &c->list, &tree);
 	sums_done(&tree);
 }
 
+typedef void renderer(struct strbuf *out, const struct result *r, const struct table_style *style);
+
+static void as_json(struct strbuf *out, const struct result *r, const struct table_style *style)
+{
+	(void)style;
+	render_json(out, r);
+}
+
+static void as_ndjson(struct strbuf *out, const struct result *r, const struct table_style *style)
+{
+	(void)style;
+	render_ndjson(out, r);
+}
+
 static struct subject {
 	const char *name;
-	void (*run)(struct strbuf *out, struct scene *c);
+	enum { RENDER, GROUPS, METRICS, TREE, ORDER, TOTALS } what;
+	const char *key; /* of an order */
+	renderer *render;
+	struct table_style style;
+	bool whole; /* all columns */
 	size_t bytes;
 	double ms[ROUNDS_MAX];
 } subjects[] = {
-	{"groups by name", run_groups},
-	{"tree", run_tree},
-	{"groups by name, openmetrics", run_metrics},
-	{"order by name", run_order_name},
+	{"groups by name", GROUPS},
+	{"tree", TREE},
+	{"groups by name, openmetrics", METRICS},
+	{"order by name", ORDER, "name"},
 	/* Last of these: in this order they are shown. */
-	{"order by pss", run_order_pss},
-	{"totals", run_totals},
-	{"table", run_table},
-	{"table, color, cut to 100 columns", run_table_terminal},
-	{"table, 38 columns", run_table_whole},
-	{"json", run_json},
-	{"ndjson", run_ndjson},
-	{"csv, 38 columns", run_csv},
-	{"folded", run_folded},
-	{"html", run_html},
+	{"order by pss", ORDER, "pss"},
+	{"totals", TOTALS},
+	{"table", RENDER, .render = render_table, .style = {.header = true}},
+	{"table, color, cut to 100 columns", RENDER, .render = render_table,
+	 .style = {.header = true, .color = true, .width = 100}},
+	{"table, 38 columns", RENDER, .render = render_table, .style = {.header = true},
+	 .whole = true},
+	{"json", RENDER, .render = as_json},
+	{"ndjson", RENDER, .render = as_ndjson},
+	{"csv, 38 columns", RENDER, .render = render_csv, .style = {.header = true}, .whole = true},
+	{"folded", RENDER, .render = render_folded},
+	{"html", RENDER, .render = render_html},
 };
+
+static void run(struct subject *s, struct strbuf *out, struct scene *c)
+{
+	switch (s->what) {
+	case RENDER:
+		s->style.columns = &c->columns[s->whole];
+		s->render(out, &c->result, &s->style);
+		break;
+	case GROUPS:
+	case METRICS:
+		put_groups(out, c, s->what == METRICS);
+		break;
+	case TREE:
+		make_tree(c);
+		break;
+	case ORDER:
+		order_by(c, s->key);
+		break;
+	case TOTALS:
+		totals_sum(c->rows.item, PROCESSES, false, &c->result.totals);
+	}
+}
 
 static double thread_ms(void)
 {
@@ -324,7 +282,7 @@ static void take_turn(struct subject *s, struct scene *c, int round)
 	double start = thread_ms();
 
 	s->bytes = 0;
-	s->run(&out, c);
+	run(s, &out, c);
 	strbuf_flush(&out);
 	s->ms[round] = thread_ms() - start;
 }
@@ -349,10 +307,6 @@ int bench_render(void)
 
 		printf("%-36s %10.2f %10.2f %10zu\n", subjects[i].name, f.least, f.median,
 		       subjects[i].bytes / 1024);
-		bench_json("\"processes\":%d,\"subject\":\"%s\",\"rounds\":%d,\"least_ms\":%.3f,"
-			   "\"cpu_ms\":%.3f,\"bytes\":%zu",
-			   PROCESSES, subjects[i].name, rounds, f.least, f.median,
-			   subjects[i].bytes);
 	}
 	scene_done(&scene);
 	return 0;

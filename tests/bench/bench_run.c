@@ -55,7 +55,7 @@ struct reading measure_read_all(const char *file)
 	return f;
 }
 
-struct reading session_collect(struct engine *e)
+struct reading engine_measure(struct engine *e)
 {
 	double cpu = own_cpu_ms(), start = now_ms();
 	struct reading f = {};

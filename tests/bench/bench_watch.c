@@ -37,12 +37,11 @@ int bench_watch(const char *program)
 {
 	const struct workload *w = workload_find("W1");
 	int rounds = bench_rounds ? bench_rounds : ROUNDS, failed = 0;
-	struct helper h;
+	struct workload_run workload;
 
-	if (workload_start(&h, w->spec) < 0)
+	if (workload_start(&workload, w) < 0)
 		return 1;
-	printf("\n%s: %s, a tick a second, %d times %d s each\n", bench_workload, w->text, rounds,
-	       MORE_TICKS);
+	printf("\nwatch: %s, a tick a second, %d times %d s each\n", w->text, rounds, MORE_TICKS);
 	printf("%-40s %9s %18s %9s\n", "", "ms a tick", "% of one CPU", "peak MiB");
 	for (size_t i = 0; i < ARRAY_SIZE(subjects) && !failed; i++) {
 		double ms[ROUNDS_MAX], peak = 0;
@@ -60,12 +59,9 @@ int bench_watch(const char *program)
 		s = spread_of(ms, rounds);
 		printf("%-40s %9.1f %6.2f (%.2f, %.2f) %9.1f\n", subjects[i].name, s.median,
 		       s.median / 10, s.least / 10, s.most / 10, peak);
-		bench_json("\"subject\":\"%s\",\"rounds\":%d,\"cpu_ms_per_tick\":%.2f,"
-			   "\"least\":%.2f,\"most\":%.2f,\"peak_mib\":%.1f",
-			   subjects[i].name, rounds, s.median, s.least, s.most, peak);
 	}
 	if (failed)
 		fprintf(stderr, "bench: watch failed\n");
-	helper_stop(&h);
+	workload_stop(&workload);
 	return failed;
 }

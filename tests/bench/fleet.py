@@ -35,9 +35,6 @@ FLEET, EVERY = 10000, 15
 
 def tell(name, value, unit):
     print("  %-58s %12.3f %s" % (name, value, unit), flush=True)
-    if os.environ.get("BENCH_LINES"):
-        with open(os.environ["BENCH_LINES"], "a") as file:
-            file.write(json.dumps({"workload": "fleet", "figure": name, "value": value, "unit": unit}) + "\n")
 
 
 # ---- recorded data ----

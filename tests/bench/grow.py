@@ -9,9 +9,14 @@ import statistics
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True  # the tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from growing import open_files  # noqa: E402
+from outcome import O  # noqa: E402
+
 TURNS = int(os.environ.get("TURNS", "15"))
 MIB = os.environ.get("MIB", "16")
-O = os.environ.get("O", "build")
 LAB = O + "/growlab"
 
 
@@ -26,22 +31,12 @@ def beside(program, thread):
     """While it counts for another process."""
     with subprocess.Popen(("sleep", "100")) as other:
         with subprocess.Popen((program, "grow", str(other.pid)), stdout=subprocess.DEVNULL) as grow:
-            while "/proc/%d" % other.pid not in links(grow.pid):
+            while "/proc/%d" % other.pid not in open_files(grow.pid):
                 pass
             page = one_page(thread=thread)
             grow.terminate()
         other.kill()
     return page
-
-
-def links(pid):
-    found = set()
-    for fd in os.listdir("/proc/%d/fd" % pid):
-        try:
-            found.add(os.readlink("/proc/%d/fd/%s" % (pid, fd)))
-        except OSError:
-            pass
-    return found
 
 
 def counted(program, thread, *args):

@@ -15,6 +15,9 @@ import sys
 import tempfile
 import time
 
+sys.dont_write_bytecode = True
+from measure import seconds_of  # noqa: E402
+
 O = os.environ.get("O", "build")
 PROGRAM = os.environ.get("PROGRAM", O + "/zmem-bpf")
 ATOP = os.environ.get("ATOP") or shutil.which("atop")
@@ -64,12 +67,6 @@ class Machine:
                 process.wait()
 
 
-def cpu_seconds(pid):
-    with open("/proc/%d/stat" % pid) as file:
-        fields = file.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def written(pid):
     with open("/proc/%d/io" % pid) as file:
         values = dict(line.split(": ") for line in file)
@@ -93,7 +90,7 @@ def measure(recorders, seconds):
     started = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for command, _ in recorders]
 
     def now():
-        return [(size(path), written(recorder.pid), cpu_seconds(recorder.pid)) for recorder, (_, path) in zip(started, recorders)]
+        return [(size(path), written(recorder.pid), seconds_of(recorder.pid)) for recorder, (_, path) in zip(started, recorders)]
 
     try:
         time.sleep(INTERVAL * 0.5 + 2)  # time itself: the starts are not measured

@@ -160,11 +160,6 @@ static PART void leak_keeps(size_t size)
 	push(&kept, take(me, size), me);
 }
 
-static void bursts(void)
-{
-	burst_keeps();
-}
-
 /* 7.6 MiB in 5 s. */
 static void burst_then_leak(void)
 {
@@ -324,37 +319,20 @@ static void threads500(void)
 	pthread_barrier_wait(&all_done);
 }
 
-static PART void live40_keeps(void)
-{
-	struct account *me = account(__func__);
+/* It keeps so many blocks. */
+#define KEEPS(name, blocks)                                                                        \
+	static PART void name(void)                                                                \
+	{                                                                                          \
+		struct account *me = account(__func__);                                            \
+                                                                                                   \
+		for (int i = 0; i < (blocks); i++)                                                 \
+			push(&kept, take(me, size_between(16, 200)), me);                          \
+	}
 
-	for (int i = 0; i < 400; i++)
-		push(&kept, take(me, size_between(16, 200)), me);
-}
-
-static PART void live30_keeps(void)
-{
-	struct account *me = account(__func__);
-
-	for (int i = 0; i < 300; i++)
-		push(&kept, take(me, size_between(16, 200)), me);
-}
-
-static PART void live20_keeps(void)
-{
-	struct account *me = account(__func__);
-
-	for (int i = 0; i < 200; i++)
-		push(&kept, take(me, size_between(16, 200)), me);
-}
-
-static PART void live10_keeps(void)
-{
-	struct account *me = account(__func__);
-
-	for (int i = 0; i < 100; i++)
-		push(&kept, take(me, size_between(16, 200)), me);
-}
+KEEPS(live40_keeps, 400)
+KEEPS(live30_keeps, 300)
+KEEPS(live20_keeps, 200)
+KEEPS(live10_keeps, 100)
 
 static volatile bool filled;
 
@@ -489,13 +467,11 @@ static PART void small_keeps(int blocks)
 		take(me, any_size(8, 512));
 }
 
-/* Half of what it takes stays. */
-static PART void medium_keeps(int blocks)
+/* Half of what they take stays. */
+INLINE void keep_half(struct account *me, int blocks, size_t least, size_t most)
 {
-	struct account *me = account(__func__);
-
 	for (int i = 0; i < blocks; i++) {
-		size_t size = any_size(512, 64 * KIB);
+		size_t size = any_size(least, most);
 		void *block = take(me, size);
 
 		if (i % 2)
@@ -503,17 +479,14 @@ static PART void medium_keeps(int blocks)
 	}
 }
 
+static PART void medium_keeps(int blocks)
+{
+	keep_half(account(__func__), blocks, 512, 64 * KIB);
+}
+
 static PART void large_keeps(int blocks)
 {
-	struct account *me = account(__func__);
-
-	for (int i = 0; i < blocks; i++) {
-		size_t size = any_size(64 * KIB, 4 * MIB);
-		void *block = take(me, size);
-
-		if (i % 2)
-			give(me, block, size);
-	}
+	keep_half(account(__func__), blocks, 64 * KIB, 4 * MIB);
 }
 
 /* Blocks of 8 bytes to 4 MiB: 11.5, 24.9 and 96.4 MiB. */
@@ -542,7 +515,7 @@ static const struct program {
 	void (*run)(void);
 	void (*before)(void); /* it waits, or NULL */
 } programs[] = {
-	{"bursts", bursts, NULL},
+	{"bursts", burst_keeps, NULL},
 	{"burst_then_leak", burst_then_leak, NULL},
 	{"phases", phases, NULL},
 	{"repeated", repeated, NULL},

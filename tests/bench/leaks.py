@@ -24,14 +24,20 @@ sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 import known  # noqa: E402
+from growing import libraries  # noqa: E402
 from outcome import PROGRAM  # noqa: E402
 
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "leaks.c")
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support", "growlab.c")
+# Sites of it, of 8 MiB each, as rows of the table, and the function that keeps memory if that is not site_NAME.
+SITES = ("malloc=blocks", "thread=blocks_in_thread", "small", "burst", "realloc", "calloc", "strdup", "aligned", "mmap",
+         "populate", "mlock=lock", "shmem=shared", "memfd=shmem", "file", "brk", "read", "recursion", "behind_buffer",
+         "threads=thread_stack", "copied", "huge=thp", "moved", "beside_cache")
+BY_OTHERS = ("malloc", "thread", "small", "behind_buffer")
 LIMIT = 60
 TOOLS = ("grow", "grow --malloc", "heaptrack", "bpftrace")
 # What only passes memory on: not counted against a tool that shows it first.
 PASS_ON = ("std::", "__gnu_cxx::", "void std::", "alloc::", "<alloc::", "operator new", "__GI_")
-LIBRARIES = "/usr/lib/x86_64-linux-gnu/"
+LIBC = "/usr/lib/x86_64-linux-gnu/libc.so.6"
 
 END = """
     if (getenv("ENDS_PARENT")) { kill(getppid(), SIGINT); pause(); }
@@ -129,27 +135,23 @@ BIG = "#include <regex>\nint main() { std::regex r(\"a+b*\"); return std::regex_
 def compile_all(directory):
     """The programs, by name: command, environment, the functions that may be named, what is known beside."""
     c = directory + "/leaks"
-    subprocess.run(("gcc", "-O2", "-g1", SOURCE, "-o", c, "-lpthread"), check=True)
-    subprocess.run(("gcc", "-O2", "-s", SOURCE, "-o", c + "-stripped", "-lpthread"), check=True)
-    subprocess.run(("gcc", "-O2", "-static", SOURCE, "-o", c + "-static", "-lpthread"), check=True,
-                   stderr=subprocess.DEVNULL)
+    for suffix, *options in (("", "-g1"), ("-stripped", "-s"), ("-static", "-static")):
+        subprocess.run(("gcc", "-O2", "-D_GNU_SOURCE", "-DSIZE=(8*MIB)", *options, SOURCE, "-o", c + suffix, "-lpthread"), check=True)
     programs = {}
 
     def add(name, command, expected, **env):
         programs[name] = (command, re.compile(expected), env)
 
-    expected = {"malloc": "remember", "thread": "remember", "small": "remember", "beside_cache": "leak_beside_cache",
-                "behind_buffer": "remember", "threads": "idle"}
-    for name in re.findall(r'\{"(\w+)", \w+\}', open(SOURCE, encoding="utf-8").read()):
-        add("C " + name, (c, name), expected.get(name, "leak_" + name))
-    add("C stripped", (c + "-stripped", "malloc"), r"leaks-stripped\+0x")
-    add("C static", (c + "-static", "malloc"), "remember")
-    for library in ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2.0"):
-        if os.path.exists(LIBRARIES + library):
-            add("C " + library.split(".")[0], (c, "malloc"), "remember", LD_PRELOAD=LIBRARIES + library)
+    for name, _, site in (row.partition("=") for row in SITES):
+        site = site or name
+        add("C " + name, (c, "now", site), "keep_block" if name in BY_OTHERS else "site_" + site)
+    add("C stripped", (c + "-stripped", "now", "blocks"), r"leaks-stripped\+0x")
+    add("C static", (c + "-static", "now", "blocks"), "keep_block")
+    for library, path in libraries():
+        add("C " + library.split(".")[0], (c, "now", "blocks"), "keep_block", LD_PRELOAD=path)
     if shutil.which("musl-gcc"):
-        subprocess.run(("musl-gcc", "-O2", SOURCE, "-o", c + "-musl"), check=True)
-        add("C musl", (c + "-musl", "malloc"), "remember")
+        subprocess.run(("musl-gcc", "-O2", "-D_GNU_SOURCE", "-DSIZE=(8*MIB)", SOURCE, "-o", c + "-musl"), check=True)
+        add("C musl", (c + "-musl", "now", "blocks"), "keep_block")
     cxx, rust, go = directory + "/cxx", directory + "/rust", directory + "/go"
     subprocess.run(("g++", "-O2", "-x", "c++", "-", "-o", cxx), input=CXX, text=True, check=True)
     for name in ("vector", "map", "string", "unordered", "cycle", "new", "deque", "template"):
@@ -244,7 +246,7 @@ END { clear(@size); clear(@bytes); clear(@where); }
 
 def bpftrace(command, env):
     words = " ".join(("/usr/bin/env", *("%s=%s" % item for item in env.items()), *command))
-    done = subprocess.run(("timeout", "-sINT", str(LIMIT), "bpftrace", "-e", TRACE % {"libc": LIBRARIES + "libc.so.6"},
+    done = subprocess.run(("timeout", "-sINT", str(LIMIT), "bpftrace", "-e", TRACE % {"libc": LIBC},
                            "-c", words), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                           env=dict(os.environ, ENDS_PARENT="1", BPFTRACE_MAP_KEYS_MAX="1000000"))
     # The largest is the last one.

@@ -17,7 +17,7 @@ def number(value):
 
 def name_of(row):
     """Commands are code; "alone", "C loop over statm" and "the same" are not."""
-    return row["name"] if re.match("alone|C |C:|the same", row["name"]) else "`%s`" % row["name"]
+    return row["name"] if re.match("alone|C |C:|the ", row["name"]) else "`%s`" % row["name"]
 
 
 def cpu_model():
@@ -80,6 +80,7 @@ STALLED = {
     "backend": "that maps %d MiB of shared memory, as 49 others do,",
     "swapped": "of %d MiB, half of it in swap, and forked once,",
     "census": "of %d MiB",
+    "engine-stall": "of %d MiB",
 }
 
 

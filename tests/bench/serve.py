@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """serve.py: the cost of zmem-bpf serve on W1 (2,000 processes): the time of /metrics without collecting,
-and the CPU share of a scrape every 15 s. Prints values and adds them to BENCH_LINES; asserts nothing."""
+and the CPU share of a scrape every 15 s. Prints values; asserts nothing."""
 
-import json
 import os
 import socket
 import subprocess
@@ -22,9 +21,6 @@ ASK = b"GET %s HTTP/1.1\r\nHost: localhost\r\nAccept: application/openmetrics-te
 
 def tell(name, value, unit):
     print("  %-58s %10.3f %s" % (name, value, unit))
-    if os.environ.get("BENCH_LINES"):
-        with open(os.environ["BENCH_LINES"], "a") as file:
-            file.write(json.dumps({"workload": "serve", "figure": name, "value": value, "unit": unit}) + "\n")
 
 
 def answer(connection, path):

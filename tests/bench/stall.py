@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """How each tool, run repeatedly, stalls a process of 2 GiB that continuously maps, touches and unmaps 64 KiB
-(victim.c): the process measures its own times in the histogram of latency.h."""
+(victim.c): the process measures its own times in a histogram."""
 
 import contextlib
 import os
@@ -9,13 +9,13 @@ import struct
 
 from measure import Failed, Load, helper, load_text, run, spread
 from outcome import O
-from subjects import STALLING, STALLING_RAM
+from subjects import FLOOR, STALLING, STALLING_RAM, Subject
 
 ROUNDS = 5
 PHASE_MS = int(os.environ.get("BENCH_STALL_MS", "3000"))
 VICTIM_MIB = os.environ.get("BENCH_STALL_MIB", "2048")
 
-# latency.h
+# victim.c
 LOGS, BITS = 36, 6
 STEP = 1 << BITS
 HISTOGRAM = struct.Struct("=QQ%dI" % (LOGS * STEP))
@@ -23,7 +23,7 @@ SHARES = {"p50_us": 0.5, "p99_us": 0.99, "p999_us": 0.999}
 
 
 def percentile(histogram, share):
-    """As latency_percentile() of latency.h, in microseconds."""
+    """The smallest value that `share` of all do not exceed, in microseconds."""
     count, most, *buckets = histogram
     left = share * count
     for i, n in enumerate(buckets):
@@ -94,13 +94,17 @@ class Phase:
 
 # How the victim is called, and what it is in a sentence.
 VICTIMS = {"stall": ("fresh", ""), "backend": ("backend", ", which 49 others map,"), "swapped": ("swapped", ", half of it in swap, forked,"),
-           "census": ("fresh", "")}
+           "census": ("fresh", ""), "engine-stall": ("fresh", "")}
 
 
 def measure(rounds, kind):
     """The result in the form of the table's JSON. "backend": the victim is one of 50 processes that map the same shared
-    memory, half as much. With it, and with "swapped", only tools that report PSS take part; with "census" those of all RAM."""
+    memory, half as much. With it, and with "swapped", only tools that report PSS take part; with "census" those of all RAM;
+    with "engine-stall" the library, without a process that starts."""
     subjects = STALLING_RAM if kind == "census" else [s for s in STALLING if s.kind == "Pss" or kind == "stall"]
+    if kind == "engine-stall":
+        subjects = [Subject("Pss", "the library in a loop", [O + "/bench", "loop", str(PHASE_MS)]),
+                    Subject("Pss", "C loop over smaps_rollup", [FLOOR, "smaps_rollup"])]
     subjects = [s for s in subjects if s.there()]
     phases = [Phase(None)] + [Phase(subject) for subject in subjects]
     mib = int(VICTIM_MIB) // 2 if kind == "backend" else int(VICTIM_MIB)

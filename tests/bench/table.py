@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""table.py WORKLOAD… [ram] [stall] [backend] [swapped] [census]: zmem-bpf beside the floors of any tool that reads /proc and beside the tools
+"""table.py WORKLOAD… [ram] [stall] [backend] [swapped] [census] [engine-stall]: zmem-bpf beside the floors of any tool that reads /proc and beside the tools
 that are installed. They take turns in pairs, ours, theirs, ours, theirs, and the other way round in every
 second round. Prints a table; asserts nothing. BENCH_ROUNDS: how many; BENCH_ONLY: a regular expression; only
 subjects with names that match are measured, each beside its partner. BENCH_JSON: a file for all values,
@@ -14,7 +14,7 @@ subjects with names that match are measured, each beside its partner. BENCH_JSON
     and unless it failed
     "theirs", "own": [{"wall_ms", "cpu_ms"}…], a round each: it, and the partner's run beside it,
     "wall_ms", "cpu_ms": SPREAD, "wall_ratio", "cpu_ratio": SPREAD of theirs/own of each round}…]}…],
- "stall": [{"victim_mib", "kind": "stall", "backend" (one of 50 processes that map the same), "swapped" or "census", "phase_ms", "rounds", "load": LOAD, "subjects": [
+ "stall": [{"victim_mib", "kind": "stall", "backend" (one of 50 processes that map the same), "swapped", "census" or "engine-stall", "phase_ms", "rounds", "load": LOAD, "subjects": [
    {"name", "failed", "rounds": [{"p50_us", "p99_us", "p999_us", "max_us", "samples", "reads"}…],
     and of all rounds "p50_us", "p99_us", "p999_us", "max_us", "samples", "reads_per_s",
     "p999_to_alone": SPREAD}…]}…]}
@@ -39,7 +39,7 @@ from subjects import OTHERS, OURS  # noqa: E402
 ROUNDS = 21
 ONLY = os.environ.get("BENCH_ONLY", "")
 FEWER = {"w5": 5}  # of which each round takes long
-STALLS = ["stall", "backend", "swapped", "census"]
+STALLS = list(stall.VICTIMS)
 RAM = "ram"  # tools that show all RAM, beside the workload W3
 
 

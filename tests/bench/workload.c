@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * workload SPEC...: processes that hold memory and sleep. SPEC is a name of workloads.h, which
- * "workload list" prints, or one of
+ * workload SPEC..., fleet COUNT KIB [THREADS]: processes that hold memory and sleep. SPEC is a name
+ * of workloads.h, which "workload list" prints, or one of
  *	fork:COUNTxKIB	   forked, each with KIB of anonymous memory of its own
  *	exec:COUNTxKIB	   likewise, but exec'ed: nothing of theirs was ever shared by a fork
- *	sizes:COUNTxKIB	   like fork, each a quarter percent larger than the one before
  *	prefork:COUNTxKIB  workers with KIB of private memory of their parent's and KIB of shared
  *			   memory, every page of both mapped in each
  *	cow:COUNTxKIB	   workers with the same KIB of private memory of their parent's
  *	shmem:COUNTxKIB	   each with the same KIB of shared memory, every page of 4 KiB mapped
- *	hugeshmem:COUNTxKIB  likewise, in huge pages where the kernel gives them
- *	eight:COUNTxKIB	   each with eight mappings of the same file of KIB
+ * fleet is this program by another name: fork, each process with so many threads more.
  *
  * Prints READY when all sleep, or FAIL and the reason. All end when standard input ends.
  */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,23 +26,37 @@
 
 #include "workloads.h"
 
+static const struct kind {
+	const char *name;
+	bool execs, private, shared,
+		reads; /* what of its parent's memory each process has mapped */
+} kinds[] = {
+	{"fork"},
+	{"exec", .execs = true},
+	{"prefork", .private = true, .shared = true, .reads = true},
+	{"cow", .private = true},
+	{"shmem", .shared = true, .reads = true},
+};
+
 struct spec {
-	char kind[16];
-	long count, kib;
-	char *private, *shared; /* of prefork; shared also of shmem */
-	int fd;			/* of eight */
+	const struct kind *kind;
+	long count, kib, threads;
+	char *private, *shared;
 };
 
 static int ready[2];
 static pid_t *pids;
 static size_t started;
 
+/* Shared memory in small pages, whatever the machine's setting. */
 static char *map(size_t bytes, int flags)
 {
 	char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
 		return NULL;
+	if (flags & MAP_SHARED)
+		madvise(p, bytes, MADV_NOHUGEPAGE);
 	memset(p, 1, bytes);
 	return p;
 }
@@ -56,39 +69,22 @@ static void read_pages(const char *memory, size_t bytes)
 		(void)*(volatile const char *)&memory[i];
 }
 
-/* Shared memory, in pages of the size that `advice` asks for. */
-static char *map_shmem(size_t bytes, int advice)
+__attribute__((noreturn)) static int idle(void *arg)
 {
-	char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	if (p == MAP_FAILED)
-		return NULL;
-	madvise(p, bytes, advice);
-	memset(p, 1, bytes);
-	return p;
+	(void)arg;
+	for (;;)
+		pause();
 }
 
-static int make_file(size_t bytes)
+/* Without libc: its threads have a stack of several pages each. */
+static bool start_threads(long count)
 {
-	int fd = memfd_create("workload", MFD_CLOEXEC);
-	char *p;
+	static char stack[4096] __attribute__((aligned(16)));
+	const int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD;
 
-	if (fd < 0 || ftruncate(fd, (off_t)bytes) < 0)
-		return -1;
-	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (p == MAP_FAILED)
-		return -1;
-	madvise(p, bytes, MADV_NOHUGEPAGE);
-	memset(p, 1, bytes);
-	munmap(p, bytes);
-	return fd;
-}
-
-/* Maps the file eight times, every page. */
-static bool map_eight(int fd, size_t bytes)
-{
-	for (int i = 0; i < 8; i++) {
-		if (mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0) == MAP_FAILED)
+	/* All share one stack: threads that only call pause() write the same bytes to it. */
+	for (long i = 0; i < count; i++) {
+		if (clone(idle, stack + sizeof(stack), flags, NULL) < 0)
 			return false;
 	}
 	return true;
@@ -100,8 +96,7 @@ static _Noreturn void hold(int fd, bool have)
 	if (!have || write(fd, "", 1) != 1)
 		_exit(1);
 	close(fd);
-	for (;;)
-		pause();
+	idle(NULL);
 }
 
 static _Noreturn void become_fresh(long kib)
@@ -115,7 +110,7 @@ static _Noreturn void become_fresh(long kib)
 	_exit(1);
 }
 
-static _Noreturn void child(const struct spec *s, long i, pid_t parent)
+static _Noreturn void child(const struct spec *s, pid_t parent)
 {
 	size_t bytes = (size_t)s->kib * 1024;
 
@@ -123,88 +118,68 @@ static _Noreturn void child(const struct spec *s, long i, pid_t parent)
 	if (getppid() != parent)
 		_exit(1);
 	close(ready[0]);
-	if (strcmp(s->kind, "exec") == 0)
+	if (s->kind->execs)
 		become_fresh(s->kib);
-	if (strcmp(s->kind, "prefork") == 0) {
+	if (s->kind->reads && s->private)
 		read_pages(s->private, bytes);
+	if (s->kind->reads)
 		read_pages(s->shared, bytes);
-		hold(ready[1], true);
-	}
-	if (strcmp(s->kind, "cow") == 0)
-		hold(ready[1], true);
-	if (strcmp(s->kind, "shmem") == 0 || strcmp(s->kind, "hugeshmem") == 0) {
-		read_pages(s->shared, bytes);
-		hold(ready[1], true);
-	}
-	if (strcmp(s->kind, "eight") == 0)
-		hold(ready[1], map_eight(s->fd, bytes));
-	if (strcmp(s->kind, "sizes") == 0) {
-		double size = (double)bytes;
-
-		while (i--)
-			size *= 1.0025;
-		bytes = (size_t)size;
-	}
-	hold(ready[1], map(bytes, MAP_PRIVATE));
+	hold(ready[1], s->kind->private || s->kind->shared ||
+			       (map(bytes, MAP_PRIVATE) && start_threads(s->threads)));
 }
-
-static const char *const kinds[] = {"fork", "exec",  "sizes",	  "prefork",
-				    "cow",  "shmem", "hugeshmem", "eight"};
 
 static int parse(const char *text, struct spec *s)
 {
-	char end;
+	char name[16], end;
 
 	*s = (struct spec){};
-	if (sscanf(text, "%15[a-z]:%ldx%ld%c", s->kind, &s->count, &s->kib, &end) != 3 ||
-	    s->count <= 0 || s->kib <= 0)
+	if (sscanf(text, "%15[a-z]:%ldx%ld%c", name, &s->count, &s->kib, &end) != 3)
 		return -EINVAL;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		if (strcmp(s->kind, kinds[i]) == 0)
-			return 0;
+		if (strcmp(name, kinds[i].name) == 0)
+			s->kind = &kinds[i];
 	}
-	return -EINVAL;
+	return s->kind ? 0 : -EINVAL;
 }
 
 static int start(struct spec *s)
 {
-	pid_t *more = realloc(pids, (started + (size_t)s->count) * sizeof(*pids));
+	size_t bytes = (size_t)s->kib * 1024;
+	pid_t *more;
 
+	if (s->count <= 0 || s->kib <= 0)
+		return -EINVAL;
+	more = realloc(pids, (started + (size_t)s->count) * sizeof(*pids));
 	if (!more)
 		return -ENOMEM;
 	pids = more;
-	if (strcmp(s->kind, "prefork") == 0) {
-		s->private = map((size_t)s->kib * 1024, MAP_PRIVATE);
-		s->shared = map((size_t)s->kib * 1024, MAP_SHARED);
-		if (!s->private || !s->shared)
-			return -ENOMEM;
-	}
-	if (strcmp(s->kind, "cow") == 0) {
-		s->private = map((size_t)s->kib * 1024, MAP_PRIVATE);
-		if (!s->private)
-			return -ENOMEM;
-	}
-	if (strcmp(s->kind, "shmem") == 0 || strcmp(s->kind, "hugeshmem") == 0) {
-		s->shared = map_shmem((size_t)s->kib * 1024,
-				      *s->kind == 'h' ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-		if (!s->shared)
-			return -ENOMEM;
-	}
-	if (strcmp(s->kind, "eight") == 0) {
-		s->fd = make_file((size_t)s->kib * 1024);
-		if (s->fd < 0)
-			return -ENOMEM;
-	}
+	if (s->kind->private)
+		s->private = map(bytes, MAP_PRIVATE);
+	if (s->kind->shared)
+		s->shared = map(bytes, MAP_SHARED);
+	if ((s->kind->private && !s->private) || (s->kind->shared && !s->shared))
+		return -ENOMEM;
 	for (long i = 0; i < s->count; i++) {
 		pid_t parent = getpid(), pid = fork();
 
 		if (pid < 0)
 			return -errno;
 		if (pid == 0)
-			child(s, i, parent);
+			child(s, parent);
 		pids[started++] = pid;
 	}
 	return 0;
+}
+
+/* COUNT KIB [THREADS] */
+static int start_fleet(int argc, char **argv)
+{
+	struct spec spec = {.kind = &kinds[0],
+			    .count = strtol(argv[1], NULL, 10),
+			    .kib = strtol(argv[2], NULL, 10),
+			    .threads = argc > 3 ? strtol(argv[3], NULL, 10) : 0};
+
+	return start(&spec);
 }
 
 static int start_text(const char *text)
@@ -263,8 +238,11 @@ int main(int argc, char **argv)
 	signal(SIGCHLD, SIG_IGN);
 	if (pipe(ready))
 		return 1;
-	for (int i = 1; i < argc && r == 0; i++)
-		r = start_named(argv[i]);
+	if (argc > 2 && strcmp(program_invocation_short_name, "fleet") == 0)
+		r = start_fleet(argc, argv);
+	else
+		for (int i = 1; i < argc && r == 0; i++)
+			r = start_named(argv[i]);
 	if (r == 0)
 		r = wait_ready();
 	if (r < 0)

@@ -18,12 +18,7 @@ static const struct workload workloads[] = {
 	{"W3", "4 exec'ed processes of 1 GiB, 200 of 256 KiB", {"exec:4x1048576", "exec:200x256"}},
 	{"W4", "200 workers that share 64 MiB by fork and 64 MiB of shmem", {"prefork:200x65536"}},
 	{"W5", "100 processes that map the same 1 GiB of shmem", {"shmem:100x1048576"}},
-	{"W5huge", "the same in huge pages", {"hugeshmem:100x1048576"}},
-	{"W5file",
-	 "200 processes that map the same file of 1 GiB eight times",
-	 {"eight:200x1048576"}},
 	{"4G", "one exec'ed process of 4 GiB", {"exec:1x4194304"}},
-	{"sizes", "2,000 forked processes of 64 KiB to 9 MiB", {"sizes:2000x64"}},
 };
 
 #endif

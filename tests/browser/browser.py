@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 import time
 
-from outcome import result, wait_until
+from outcome import wait_until
 
 SCREENSHOTS = os.environ.get("SCREENSHOTS")
 PATIENCE = 60
@@ -33,10 +33,6 @@ def find_chromium():
         if path:
             return path
     return None
-
-
-def same(name, got, want):
-    result(got == want, name, "%r, not %r" % (got, want))
 
 
 def size_text(size):

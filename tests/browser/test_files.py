@@ -15,8 +15,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 sys.dont_write_bytecode = True
 import browser  # noqa: E402
 import check_html  # noqa: E402
-from browser import same  # noqa: E402
-from outcome import PROGRAM, exit_code, run_checks  # noqa: E402
+from outcome import PROGRAM, exit_code, run_checks, same  # noqa: E402
 
 SIZE = 24 << 20
 

@@ -16,8 +16,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 sys.dont_write_bytecode = True
 import browser  # noqa: E402
 import check_html  # noqa: E402
-from browser import same  # noqa: E402
-from outcome import O, PROGRAM, exit_code, run_checks  # noqa: E402
+from outcome import O, PROGRAM, exit_code, run_checks, same  # noqa: E402
 
 GAP = 8  # pixels between the texts of two cells, at least
 # The texts that come closer to the one before them in their row; a cell that is cut ends where its text is.

@@ -15,16 +15,12 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 sys.dont_write_bytecode = True
 import browser  # noqa: E402
 import oom  # noqa: E402
-from outcome import PROGRAM, exit_code, result, run_checks  # noqa: E402
+from outcome import PROGRAM, exit_code, result, run_checks, same  # noqa: E402
 
 SCREENSHOTS = os.environ.get("SCREENSHOTS")
 KILLS = 2
 NAME = "eats-%d" % os.getpid()  # no other program has it
 FILE = "/dev/shm/zmem-<b>-%d" % os.getpid()
-
-
-def same(name, got, want):
-    result(got == want, name, "%r, not %r" % (got, want))
 
 
 def snapshots(directory):

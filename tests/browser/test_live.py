@@ -19,15 +19,11 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 sys.dont_write_bytecode = True
 import browser  # noqa: E402
 import oom  # noqa: E402
-from outcome import exit_code, need, result, run_checks, wait_until  # noqa: E402
+from outcome import exit_code, need, result, run_checks, same, wait_until  # noqa: E402
 from serving import Serve  # noqa: E402
 
 SCREENSHOTS = os.environ.get("SCREENSHOTS")
 HOSTILE = b"<img src=x onerror=alert(1)>\xe2\x80\xae\xff\n\"&"
-
-
-def same(name, got, want):
-    result(got == want, name, "%r, not %r" % (got, want))
 
 
 class Page:
@@ -95,60 +91,6 @@ def check_refreshing(page):
     asked = {url for url in b.requests if not url.startswith("data:")}
     same("requests only to its own server", asked, own)
     same("the console is empty", b.console, [])
-
-
-def spoken(page, key):
-    """Keys on the map of RAM: what is said of the first frame below the top and of each one beside it."""
-    said = []
-    page.is_("byId('ram-map').focus()")
-    page.browser.key(key)
-    while page.is_("byId('ram-detail').textContent") not in said[-1:]:
-        said.append(page.is_("byId('ram-detail').textContent"))
-        page.browser.key("ArrowRight")
-    return said
-
-
-def check_ram(page):
-    """The map of RAM has the values of the document that the page asked for: each class, and the parts that are in it."""
-    b = page.browser
-    page.open()
-    page.is_("""(() => { window.realFetch = window.fetch; window.fetch = async (...what) => {
-        const answer = await window.realFetch(...what);
-        if (what[0] === 'page.json')
-            window.asked = (await answer.clone().json()).system.ram;
-        return answer; }; })()""")
-    before = page.refreshes()
-    page.refresh()
-    page.wait("window.asked && performance.getEntriesByName('zmem-refreshed').length > %d" % before)
-    b.click("#live-pause")
-    page.is_("window.fetch = window.realFetch")
-    b.click("#ram summary")
-    b.click("#ram-views [data-key=treemap]")
-    ram = page.is_("window.asked")
-    classes = {row["class"]: row for row in ram["classes"] if row["bytes"]}
-    groups = {"anonymous": ("anon", "anon_unmapped"), "shared memory": ("shmem",), "cache": ("page_cache",),
-              "hugetlb": ("hugetlb",), "reserved": ("reserved", "balloon"), "free": ("free",)}
-    groups["kernel"] = set(classes) - {key for keys in groups.values() for key in keys}
-    sums = {name: sum(classes[key]["bytes"] for key in keys if key in classes) for name, keys in groups.items()}
-    same("ram: the root is all RAM", page.is_("byId('ram-detail').textContent"), "RAM: " + browser.size_text(ram["frames_bytes"]))
-    same("ram: the parts of the bar", {text.split(",")[0] for text in spoken(page, "ArrowDown")},
-         {"%s: %s" % (name, browser.size_text(size)) for name, size in sums.items() if size})
-    parts = {part["name"]: part["bytes"] for part in classes["page_cache"]["parts"]}
-    same("ram: page cache, mapped or not", sum(parts.values()), classes["page_cache"]["bytes"])
-    for group, frames in (("kernel", {key.replace("_", " "): classes[key]["bytes"] for key in groups["kernel"]}), ("cache", parts)):
-        while page.is_("byId('ram-detail').textContent").split(":")[0] != group:
-            b.key("ArrowLeft")
-        b.key("Enter")
-        same("ram: zoomed into " + group, b.texts("#ram-crumbs li"), ["RAM", group])
-        same("ram: what is in " + group, {text.split(",")[0] for text in spoken(page, "ArrowDown")},
-             {"%s › %s: %s" % (group, name, browser.size_text(size)) for name, size in frames.items()})
-        b.key("Escape")
-        same("ram: Escape leaves " + group, b.texts("#ram-crumbs li"), ["RAM"])
-        spoken(page, "ArrowDown")
-    page.picture("live-ram")
-    same("ram: slab has no names, which take locks of the kernel", classes["slab"]["parts"], [])
-    same("ram: the console is empty", b.console, [])
-    b.click("#live-pause")
 
 
 def check_pause(page):
@@ -384,7 +326,7 @@ def check_plain(page):
 with Serve("-i", "0.1") as serving:
     shown = Page(serving)
     try:
-        run_checks((check_refreshing, check_ram, check_pause, check_history, check_short_history, check_kills, check_unwatched,
+        run_checks((check_refreshing, check_pause, check_history, check_short_history, check_kills, check_unwatched,
                     check_hostile, check_files, check_end, check_plain), shown)
     finally:
         shown.browser.close()

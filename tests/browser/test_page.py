@@ -17,8 +17,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 sys.dont_write_bytecode = True
 import browser  # noqa: E402
 import check_html  # noqa: E402
-from browser import same  # noqa: E402
-from outcome import O, exit_code, result, run_checks  # noqa: E402
+from outcome import O, exit_code, result, run_checks, same  # noqa: E402
 
 PAGES = ("large", "ordinary", "census", "others", "total", "bare", "empty", "hostile")
 PROGRAMS = os.environ.get("B", O + "/obj")

@@ -18,8 +18,8 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 sys.dont_write_bytecode = True
 import browser  # noqa: E402
 import check_html  # noqa: E402
-from browser import same, size_text  # noqa: E402
-from outcome import O, PROGRAM, exit_code, run_checks  # noqa: E402
+from browser import size_text  # noqa: E402
+from outcome import O, PROGRAM, exit_code, run_checks, same  # noqa: E402
 
 # What is wider than the window, and cannot be scrolled.
 WIDE = """[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth && !e.closest('.wide'))

@@ -147,19 +147,6 @@ for args in '' '--source proc' '--pss rollup'; do
 		all(.processes[]; .pss_bytes > 0)'
 done
 
-for HIDEPID in 1 2; do
-	# A listed process (hidepid=1) is counted as denied.
-	said='PSS of 2 processes is denied'
-	[ "$HIDEPID" = 1 ] || said='/proc hides processes of others'
-	name="hidepid=$HIDEPID, nothing"
-	hidden -all
-	expect_json "$name: shows itself, and that others are hidden" \
-		'[.processes[].name] == ["zmem-bpf"] and .collection.complete == false'
-	hidden -all --source proc
-	expect_err "$name, --source proc: the missing capability" "$said: CAP_SYS_PTRACE is missing"
-	hidden -all -q -F table
-	expect_out "$name: the total line says so" '^PSS .*; /proc hides other processes'
-done
 # /proc shows which processes share memory only to a reader with access to them.
 run as_nobody "$ZMEM" -qJ
 expect_json 'without CAP_SYS_PTRACE: shared address spaces are not measured' \

@@ -68,43 +68,14 @@ expect_json 'anonymous memory of db is charged to db and to those above' \
 	--arg n "$name"
 [ $v2 ] || expect_json 'no task waits for the OOM killer' '[.groups[].under_oom] | unique == [0]'
 
-zmem cgroups --cgroup "/$name"
-expect_rc 'table' 0
-expect_out 'the columns' '%NEAR .*LEFT +LIMIT  UP  MEM_CURRENT .*PROCS  CGROUP'
-expect_out 'the pod' "  64\.0 MiB   0 .*  /$name/pod$"
-expect_out 'web shows the limit of the pod' "  64\.0 MiB   1 .*  /$name/pod/web$"
-expect_out 'the count' '^5 memory cgroups'
-zmem cgroups --cgroup "/$name" -s cgroup -o mem_left,cgroup -H
-[ "$(grep -o '/[^ ]*$' "$TMP/out" | paste -sd' ')" = \
-	"/$name /$name/idle /$name/pod /$name/pod/db /$name/pod/web" ]
-result $? '-s cgroup: each is followed by those below it' "$(cat "$TMP/out")"
 zmem -g cgroup --cgroup "/$name" -s mem_current --json
 expect_json '-g cgroup sorted by what cgroups are charged has all of them' '.groups | length == 5'
 zmem -g cgroup --cgroup "/$name" --json
 expect_json '-g cgroup has those with processes' '[.groups[].group] == ["/\($n)/pod/db"]' --arg n "$name"
-zmem -g cgroup --cgroup "/$name"
-expect_out '-g cgroup shows the limit that is nearest' "  64\.0 MiB   1 .*  /$name/pod/db$"
 zmem cgroups --cgroup /zmem-no-such
 expect_rc 'none matches' 0
 expect_out 'none matches: said' 'no memory cgroup matches'
 zmem cgroups --cgroup "/$name" --source proc
 expect_out 'without page frames: deleted ones are not known, and why' '^5 memory cgroups; deleted ones are not known: .'
-
-# A cgroup that is deleted keeps the page cache that was charged to it.
-if need bpf 'deleted cgroups'; then
-	mkdir "$dir/gone"
-	bash -c 'echo $$ >"$1" && head -c 3M /dev/zero >"$2"' _ "$dir/gone/cgroup.procs" "$TMP/cached"
-	zmem cgroups --cgroup "/$name/gone" -s mem_file --json
-	expect_json 'before' '.groups[0] | .group == "/\($n)/gone" and .mem_file_bytes >= 3145728' --arg n "$name"
-	rmdir "$dir/gone"
-	zmem cgroups --cgroup "/$name" -s mem_file --json
-	if uname -r | grep -qE '^(7\.[1-9]|[89])'; then
-		expect_json 'its memory goes to the cgroup above' 'all(.groups[].group; contains("deleted") | not)'
-	else
-		expect_json 'after' '.groups[] | select(.group == "/\($n)/gone (deleted)") | .mem_file_bytes >= 3145728 and
-			.procs == 0' \
-			--arg n "$name"
-	fi
-fi
 
 finish

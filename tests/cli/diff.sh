@@ -105,30 +105,10 @@ equal 'NDJSON: valid' "$(cat "$TMP/invalid")" ''
 equal 'NDJSON: the last line' "$(tail -n 1 "$TMP/out" | jq -r .type)" diff
 zmem diff "$TMP/before.zmem" "$TMP/after.zmem" -a
 check 'the table' grep -qE "^ *$grows +$user +\+(5[7-9]|6[0-9]|7[01])\.[0-9] MiB .* grew +" "$TMP/out"
-# Changes below a page are left out of the table, if others are larger.
-page=$(getconf PAGE_SIZE)
-for file in before after; do
-	zmem diff "$TMP/before.zmem" "$TMP/$file.zmem" -J
-	large=$(jq --argjson page "$page" '[.rows[].change_bytes // 0 | fabs | select(. >= $page)] | length' "$TMP/out")
-	small=$(jq --argjson page "$page" '[.rows[].change_bytes // 0 | fabs | select(. > 0 and . < $page)] | length' "$TMP/out")
-	zmem diff "$TMP/before.zmem" "$TMP/$file.zmem"
-	equal "$file: rows of at least a page" "$(grep -cE '^ *[0-9]+ +[^ ]+ +[-+][0-9]' "$TMP/out")" "$large"
-	if [ "$small" = 0 ] || [ "$large" = 0 ]; then
-		refuse_out "$file: no small change" 'left out \(--all'
-	else
-		expect_out "$file: small changes are counted" \
-			"^$small changes? below $((page / 1024)) KiB (is|are) left out \(--all shows (it|them)\)\$"
-	fi
-	zmem diff "$TMP/before.zmem" "$TMP/$file.zmem" -a
-	refuse_out "$file, --all: nothing is left out" 'left out \(--all'
-done
-zmem diff "$TMP/before.zmem" "$TMP/after.zmem" -n 1
-check 'the others' grep -q 'more$' "$TMP/out"
+# unit/test_report_diff.c has what a table leaves out.
 refused 'no such file' 1 'No such file' -q diff "$TMP/none.zmem"
-refused 'a counter that is none' 2 'diff compares one column of bytes' diff "$dir" -s name
 refused 'a moment that is none' 2 '--from x: not a time' diff "$dir" --from x -q
 refused 'an event that is none' 3 'the recording has 0 events' diff "$dir" --from event:1 -q
-refused 'three files' 2 'unexpected argument' diff a b c
 # Rules name what is taken now.
 for now in "$TMP/after.zmem" '--to -0s'; do
 	# shellcheck disable=SC2086 # words

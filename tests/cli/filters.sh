@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The processes shown, their order and number; JSON is valid in every mode.
+# The processes shown; JSON is valid in every mode. unit/test_query_order.c and test_query_filter.c have orders, the
+# first N and what several filters choose.
 . "$(dirname "$0")/../support/cli.sh"
 
 mkmem_begin anon shmem fork clone_vm leader_exit zombie || not_ok 'mkmem' 'did not start'
@@ -26,26 +27,12 @@ zombie=$(mkmem_pid_of zombie zombie)
 
 # ---- filters ----
 
-zmem -J -u "$user,nobody"
-expect_json '-u of two' \
-	".processes | any(.pid == $nobody) and any(.pid == $sleeper) and all(.uid == $UID or .uid == 65534)"
-zmem -J -p "$sleeper,$nobody"
-expect_json '-p of two' "[.processes[].pid] | sort == ([$sleeper, $nobody] | sort)"
-if need users '-p and -u'; then
-	zmem -J -p "$sleeper" -p "$nobody" -u nobody
-	expect_json '-p and -u: both must hold' "[.processes[].pid] == [$nobody]"
-	expect_rc '-p and -u: a process that is filtered out is not missing' 0
-fi
 zmem -J -f '^zmem_clitest$'
 expect_json '-f, the whole name' "[.processes[].pid] | sort == ([$sleeper, $nobody] | sort)"
 zmem -J -f "1000[.]25$$"
 expect_json '-f, the command line' "[.processes[].pid] == [$sleeper]"
 expect_json '-f: the matching command line is in the document' \
 	'.processes[0].cmdline | endswith("zmem_clitest 1000.25'$$'")'
-if need users '-f and -u'; then
-	zmem -J -f 'zmem_(x|clitest)' -u nobody
-	expect_json '-f and -u: both must hold' "[.processes[].pid] == [$nobody]"
-fi
 # Our own arguments contain the pattern.
 zmem -J -o +cmdline -f 'mem_clit'
 expect_json '-f: zmem-bpf does not match by its own arguments' '.processes | all(.name != "zmem-bpf")'
@@ -112,29 +99,8 @@ expect_json 'every process is shown, filtered, a kernel thread or a zombie' '.co
 	.processes_seen == .reported + .filtered + .kernel_threads + .zombies'
 expect_json 'command lines are read only on request' 'all(.processes[]; has("cmdline") | not)'
 
-# ---- users with any name, given as they are printed ----
-
-printf '%s\n' 'root:x:0:0::/:/bin/sh' 'DOM\x2d\jane doe:x:54321:1::/:/bin/sh' >"$TMP/passwd"
+# unit/test_query_parse.c has users of any name.
 name='DOM\x2d\jane doe'
-with_passwd() {
-	# shellcheck disable=SC2016
-	run timeout -s KILL "$PATIENCE" unshare -m sh -c 'mount --bind "$0" /etc/passwd && exec "$@"' "$TMP/passwd" "$@"
-}
-if need 'users mount' 'a user with a blank and backslashes'; then
-	setpriv --reuid=54321 --regid=65534 --clear-groups "$TMP/zmem_clitest" 1000.7 &
-	jane=$!
-	wait_until grep -q '^Uid:.54321' "/proc/$jane/status"
-	with_passwd "$ZMEM" -H -p "$jane" -o user
-	printed=$(head -n 1 "$TMP/out")
-	equal 'a user with a blank and backslashes, as printed' "${printed#"${printed%%[! ]*}"}" "$name"
-	for list in "$name" "\"$name\"" "no one, $name ,nobody"; do
-		with_passwd "$ZMEM" -q -J -u "$list"
-		expect_json "-u $list" '[.processes[] | select(.uid != 65534) | .pid] == [$pid]' --argjson pid "$jane"
-	done
-	with_passwd "$STATIC" -J -u "$name"
-	expect_json '-u, static' '[.processes[].pid] == [$pid]' --argjson pid "$jane"
-	kill "$jane"
-fi
 run "$STATIC" -u "$name"
 expect_rc '-u, static: not found' 3
 need plain '-u, static: not found: why' && expect_err '-u, static: a user of another service may not be found' 'no such user in /etc/passwd.*static'
@@ -190,63 +156,6 @@ expect_out 'and in words' '1 process has ended: it has no memory any more'
 expect_json 'zmem-bpf itself' '.processes | length == 1 and .[0].name == "zmem-bpf" and
 	.[0].pss_status == "ok"'
 
-# ---- order ----
-
-# unit/test_query_order.c has every key.
-# ordered NAME KEYS ARG…: KEYS makes an array of each row; the arrays must ascend.
-# A process that ends after the rows were sorted keeps its position.
-ordered() {
-	local name=$1 keys=$2
-	shift 2
-	zmem -J "$@"
-	expect_json "order: $name" "[.processes[] | select(.user and .pss_status != \"gone\" and (has(\"name_hex\") | not)) | $keys] |
-		length > 5 and . == sort"
-}
-# What cannot be read stands by the most that it can be.
-ordered 'the default is PSS' '[-(.pss_bytes // .rss_bytes), .pid]'
-ordered '-s uss -r' '[.uss_bytes == null, .uss_bytes, .pid]' -s uss -r
-ordered '-s name,rss' '[.name, -.rss_bytes, .pid]' -s name,rss
-ordered '-s swap,name,pid' '[-.swap_bytes, .name, .pid]' -s swap,name,pid
-# Counters and numbers of processes descend, all other keys ascend.
-ordered '-r -s threads,rss' '[.threads, .rss_bytes, .pid]' -r -s threads,rss
-ordered '-s start' '[.start_time_ms, .pid]' -s start
-ordered '--pss none falls back to RSS' '[-.rss_bytes, .pid]' --pss none
-zmem -H -o name,rss -s name -r --pss none -p "$pids"
-equal 'order: text in reverse' "$(sed '/ total$/,$d' "$TMP/out" | cut -d' ' -f1)" \
-	"$(sed '/ total$/,$d' "$TMP/out" | cut -d' ' -f1 | sort -r)"
-
-# ---- the first N ----
-
-# Between two runs only the share of the vdso page in PSS changes, because all processes map it. That
-# may swap two rows that are nearly equal; then neither row is wrong.
-for keys in pss uss,rss; do
-	case $keys in
-	pss) row="[.${keys}_bytes]" ;;
-	*) row='[.pid, .name, .rss_bytes, .uss_bytes]' ;;
-	esac
-	for reverse in '' -r; do
-		# shellcheck disable=SC2086
-		"$STATIC" -J -p "$pids" -s $keys $reverse | jq -c "[.processes[] | $row]" >"$TMP/all"
-		for n in 1 4; do
-			# shellcheck disable=SC2086
-			"$STATIC" -J -p "$pids" -s $keys $reverse -n $n | jq -c "[.processes[] | $row]" >"$TMP/first"
-			if jq -se --argjson n "$n" '(.[0][:$n] | length) == $n and (.[1] | length) == $n and
-				([.[0][:$n], .[1]] | transpose | all(.[]; . as [$a, $b] | $a == $b or
-				(($a | length) == 1 and ($a[0] - $b[0] | fabs) <= 1024)))' "$TMP/all" "$TMP/first" >/dev/null
-			then
-				ok "-n $n -s $keys $reverse: the first of all"
-			else
-				not_ok "-n $n -s $keys $reverse: the first of all" "$(cat "$TMP/first"), not $(
-					jq -c ".[:$n]" "$TMP/all")"
-			fi
-		done
-	done
-done
-zmem -H -n 4 -p "$pids"
-equal '-n 4: four rows, the others and the total' "$(sed '/ total$/q' "$TMP/out" | wc -l)" 6
-expect_out '-n 4: the number of others' '… [0-9]+ more$'
-zmem -H -n 4 -p "$pids" --total
-equal '-n 4 --total: the total' "$(wc -l <"$TMP/out")" 1
 # A process without its first thread still has its memory and must be ranked by it.
 hog=$(mkmem_pid_of leader_exit main)
 zmem -J -p "$hog,$sleeper"

@@ -102,23 +102,7 @@ cp "$TMP/zmem.prom" "$TMP/out"
 equal 'prometheus --output, --numeric: users by number' "$(labels)" 0
 zmem --replay "$guest" -F prometheus -n 2 -s swap
 equal 'prometheus -n 2 -s swap: two groups and other' "$(labels | sed -n '1p;3p' | paste -sd ' ')" 'mkmem other'
-# A program for each of 120 names.
-for i in $(seq 120); do
-	cp /bin/sleep "$TMP/many$i"
-	"$TMP/many$i" 600 &
-	many[i]=$!
-done
-wait_until eval '[ "$(cat /proc/[0-9]*/comm 2>/dev/null | grep -c "^many")" = 120 ]'
-for options in '' -a '-n 110'; do
-	# shellcheck disable=SC2086
-	zmem -q -F prometheus -f '^many' $options
-	labels >"$TMP/labels$options"
-done
-kill "${many[@]}"
-wait "${many[@]}" 2>/dev/null
-equal 'prometheus: the default is 100 groups' "$(wc -l <"$TMP/labels") $(tail -n 1 "$TMP/labels")" '101 other'
-equal 'prometheus -a: all' "$(grep -c '^many' "$TMP/labels-a") $(grep -c other "$TMP/labels-a")" '120 0'
-equal 'prometheus -n 110: 110' "$(grep -c '^many' "$TMP/labels-n 110")" 110
+# unit/test_report_metrics.c has how many groups there are.
 
 # ---- refused; cli/options.sh has the formats that a command does not take ----
 

@@ -19,12 +19,12 @@ END
 cp "$(command -v sleep)" "$TMP/zmem_grp"
 "$PYTHON" "$TMP/zmem_workers" &
 workers=$!
-# Two of other users, if there can be any: $groups of "user,name" are then 3, with $each process in the last ones.
-user=$(id -un) other=nobody number=54321 groups=3 each=1
+# Two of other users, if there can be any.
+user=$(id -un) other=nobody groups=3
 as_user() {
 	exec setpriv --reuid="$1" --regid="$1" --clear-groups "${@:2}"
 }
-have users || { other=$user number=$UID groups=2 each=2; as_user() { exec "${@:2}"; }; }
+have users || { other=$user groups=2; as_user() { exec "${@:2}"; }; }
 as_user 65534 "$TMP/zmem_grp" 1000.5 &
 nobody=$!
 as_user 54321 "$TMP/zmem_grp" 1000.25 &
@@ -88,34 +88,12 @@ if need users 'a user without a name'; then
 	zmem -g user -o procs,user,name,uid -p "$nobody,$nameless,$workers"
 	expect_out 'a name that all processes of a group share is shown' '^ +1 +nobody +zmem_grp +65534$'
 fi
-zmem -J -g cmdline -p "$nobody,$nameless"
-expect_json '-g cmdline' \
-	"[.groups[].group] | sort == [\"$TMP/zmem_grp 1000.25\", \"$TMP/zmem_grp 1000.5\"]"
-
 # ---- tables; cli/formats.sh and the golden files have the other formats ----
 
 zmem -F ndjson -g user -p "$nobody,$nameless"
 check 'ndjson of groups fits the schema' "$PYTHON" "$SUPPORT/validate_json.py" --lines "$TMP/out"
-zmem -g user -p "$nobody,$nameless" --numeric
-expect_out '--numeric' " $(id -u "$other")\$"
 zmem -g unit -p "$nobody"
 expect_out 'by unit, with counters of the memory controller' 'MEM_CURRENT +LIMIT +UP +%NEAR +USS +SWAP_PSS +RSS +MEM_ANON +MEM_FILE +MEM_SHMEM +MEM_KERNEL +UNIT$'
-zmem -g name -n 1 -p "$pids,$nobody"
-expect_out '-n: the largest group, the others in one line' '… 1 more'
-expect_out '-n: total of groups' "$(hold 42 ' in 2 groups' 1)"
-zmem -g name --total -H -p "$pids,$nobody"
-check '--total of groups: one line' [ "$(wc -l <"$TMP/out")" = 1 ]
-
-# ---- size ----
-
-rss=$(jq '[.processes[] | select(.pid == '"$nobody"')][0].rss_bytes' "$TMP/processes")
-zmem -J --min "$rss" -s rss -p "$pids,$nobody"
-expect_json '--min: a process of exactly that size stays' "[.processes[].pid] | contains([$nobody])"
-expect_json '--min: by the first key' "all(.processes[]; .rss_bytes >= $rss)"
-zmem -J --min 64K -n 1 --pss rollup -p "$pids,$nobody"
-expect_json '--min with -n: the largest of them' \
-	"(.processes | length) == 1 and .totals.pss_missing_processes == if $denied then 1 else 0 end"
-
 # ---- cgroups ----
 
 path=$(jq -r '[.processes[] | select(.pid == '"$nobody"')][0].cgroup // empty' "$TMP/processes")
@@ -157,23 +135,9 @@ expect_json '-g user,name: each key is a key of JSON, and the group has both' \
 	all(.groups[]; .group == .user + " / " + .name and .user != null and .name != null) and
 	([.groups[].procs] | add) == .totals.processes and ([.groups[].rss_bytes] | add) == .totals.rss_bytes' \
 	--argjson groups $groups
-zmem -F csv -g user,name -p "$chosen"
-expect_out '-g user,name: each key is a column of CSV' '^user,name,procs,'
-expect_out 'a row of CSV' "^$other,"
-zmem -F folded -g user,name -p "$chosen"
-expect_out '-g user,name: each key is a frame' "^$($denied && echo "$user" || echo "$other");[^;]+;anon [0-9]+\$"
-zmem -F prometheus -g user,name -p "$chosen"
-expect_out '-g user,name: each key is a label' \
-	"^zmem_group_processes\\{group=\"$other / ([^\"]+)\",user=\"$other\",name=\"[^\"]+\"\\} $each\$"
-zmem -F prometheus -g user,name --numeric -p "$chosen"
-expect_out 'users by number' "^zmem_group_processes\\{group=\"$number / ([^\"]+)\",user=\"$number\",name=\"[^\"]+\"\\} $each\$"
-zmem -F html -g user,name -p "$chosen"
-expect_out 'the page groups by both' '"group":"user,name"'
 zmem -g user,name -p "$chosen"
 expect_out 'the table has both in one column' '  USER / NAME$'
 expect_out 'the summary counts the groups' "$(hold 43 " in $groups groups" 2)"
-zmem -F csv --numeric -g name,user -p "$chosen"
-expect_out 'CSV with numbers' ",$number,$each,"
 zmem --tree -g user,name -b -p "$chosen"
 if need users 'levels: three users'; then
 	check 'levels: three users, with a program below each' sh -c \
@@ -194,23 +158,9 @@ check 'a tree: all children hang below it' \
 	[ "$(grep -cE '^ *[0-9]+ +1  (├|└)─ ' "$TMP/out")" = 40 ]
 check 'a tree: one child is the last' [ "$(grep -c '└─' "$TMP/out")" = 1 ]
 expect_out 'a tree: the total counts each once' "$(hold 42 '' 1)"
-zmem --tree -o pid,rss,name -b -p "$pids"
-check 'a tree: the parent has the sum' sh -c \
-	"awk '\$1 == $workers {sum = \$2} /[├└]─/ {rest += \$2} /total/ {exit !(\$1 == sum && rest > 0 && rest < sum)}' '$TMP/out'"
-zmem --tree --min 100G -p "$pids"
-check 'a tree without processes: no row' sed -n '2{/ total$/!q1}' "$TMP/out"
-zmem --tree
-expect_rc 'a tree of all' 0
-expect_printable 'a tree is printable' "$TMP/out"
-
 # ---- refusals ----
 
-refused '--min without a number' 2 '--min x: not a size' --min x
-# unit/test_query_parse.c has the other columns of the memory controller.
-refused 'a column of the memory controller of processes' 2 'of groups' -o +mem_current
-refused 'a column of the memory controller of a tree' 2 '(of groups|--tree)' -g name --tree -s mem_limit
+# unit/test_query_parse.c has keys and columns that cannot be.
 refused '--tree of groups of one key' 2 '--tree with --group-by name: it needs several keys' --tree -g name
-refused 'a key twice' 2 "--group-by user,user: 'user': it is there twice" -g user,user
 refused 'a key that makes no groups' 2 "--group-by user,pid: 'pid': must be one of name, " -g user,pid
-refused 'groups of files by several keys' 2 'must be one of fs, mount, kind, dir' files -g user,name
 refused '--tree and -n' 2 '--tree cannot be combined with --top' --tree -n 3

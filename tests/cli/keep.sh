@@ -57,38 +57,23 @@ expect_json 'PSS is the sum of its parts' '[.processes[] | select(.pss_bytes and
 refused 'a time that is none' 2 '--at noon: not a time' --replay "$dir" --at noon
 zmem --replay "$dir" --json --at "$(before $((last - third)))"
 expect_json '--at: that frame' ".timestamp_ms == $third"
-zmem --replay "$dir" --json --at "$(date -d "@$((last / 1000))" +%Y-%m-%dT%H:%M:%S)"
-expect_json '--at: a date' ".timestamp_ms <= ($last / 1000 | floor) * 1000 + 999"
-zmem --replay "$dir" --json --at "$(date -d "@$((last / 1000))" +%H:%M)"
-expect_json '--at: a minute that has begun' ".timestamp_ms == $last"
+# unit/test_session_moment.c has what a time may be.
 refused '--at before the recording' 3 "--at -1h: the recording is from $time to $time\$" --replay "$dir" --at -1h
 refused '--at after the recording' 3 "--at 2100-01-01: the recording is from $time to $time\$" --replay "$dir" --at 2100-01-01
 refused '--at just before the recording' 3 'the recording is from' --replay "$dir" --at "$(before $((last - first + 1)))"
 zmem --replay "$dir" --json --at "$(before $((last - first)))"
 expect_json '--at: the first frame' ".timestamp_ms == $first"
-refused '--at: the second after the next frame was due' 3 'the recording is from' \
-	--replay "$dir" --at "$(date -d "@$((last / 1000 + 2))" +%Y-%m-%dT%H:%M:%S)"
-zmem --replay "$dir" --json --at "$(date -d "@$((last / 1000))" +%Y-%m-%d)"
-expect_json '--at: the day of the end' ".timestamp_ms == $last"
-run env TZ=Asia/Kolkata "$ZMEM" --replay "$dir" --at -0s -o pid
-check 'the zone of a message' grep -qE 'snapshot 7 of 7, 20[0-9-]+ [0-9:]+\+05:30$' "$TMP/err"
-zmem watch --replay "$dir" -F ndjson --since "$(date -d "@$((first / 1000))" +%Y-%m-%dT%H:%M:%S)"
-equal '--since: from the begin of a second' "$(grep -c '"type":"snapshot"' "$TMP/out")" 7
 refused '--since behind the end' 3 'nothing was recorded in this time' watch --replay "$dir" --since 2100-01-01
 refused '--at without a recording' 2 '--at needs --replay' --at 03:14
-refused '--since without a recording' 2 '--since needs --replay' watch --since 03:14
 refused '--since of snapshot' 2 'snapshot does not take --since' --replay "$dir" --since 03:14
 zmem system --replay "$dir" --json --at -0.01s
 expect_json 'system --at' '.schema == "zmem.system"'
 
 # ---- what cannot be ----
 
-refused '--keep: no time' 2 '--keep week: not a time and a size' record --keep week "$dir"
-refused '--keep: no size' 2 '--keep 7d,x: not a time' record --keep 7d,x "$dir"
 refused '--keep: too short' 2 '--keep 1m: at least 1h, and 1M' record --keep 1m "$dir"
 refused '--keep and --json' 2 '--keep cannot be combined with --format' record --keep 7d "$dir" -J
 refused '--keep and --output' 2 '--keep cannot be combined with --output' record --keep 7d --output "$dir"
-refused 'no FILE' 2 'it needs a FILE, or --keep' record
 refused '--nice without --keep' 2 '--nice is for --keep' record --nice 3 "$TMP/x"
 mkdir -m 777 "$TMP/open"
 refused 'a directory of all' 1 'it is not ours alone' record -q --keep 7d "$TMP/open" -c 1
@@ -148,64 +133,6 @@ zmem --replay "$dir" --json
 expect_rc 'a file that is no recording' 0
 check 'it is counted' grep -q '1 of 5 files cannot be read and is left out' "$TMP/err"
 
-# ---- what is corrupt is left out, and nothing else ----
-
-corrupt=$TMP/corrupt
-second_part() { # FILE: where the second part begins
-	"$PYTHON" -c 'import sys; d = open(sys.argv[1], "rb").read(); print(d.index(b"PART", d.index(b"PART") + 4))' "$1"
-}
-last_part() { # FILE: where the last snapshot begins
-	"$PYTHON" -c 'import sys; d = open(sys.argv[1], "rb").read(); e = d.rindex(b"PART"); i = d.rindex(b"PART", 0, e)
-print(d.rindex(b"PART", 0, i))' "$1"
-}
-spoil() { # FILE BYTE
-	printf '\377\377\377' | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
-}
-for _ in 1 2; do
-	without_kills record --source proc --keep 7d "$corrupt" -i 0.2 -c 3 -q
-done
-zmem watch --replay "$corrupt" -F ndjson
-jq -r 'select(.type == "snapshot") | .timestamp_ms' "$TMP/out" >"$TMP/times"
-at() { # N: the moment of snapshot N, as --at takes it
-	before $(($(sed -n 6p "$TMP/times") - $(sed -n "$1p" "$TMP/times")))
-}
-shown() { # NAME N COMMAND…: exits with 0 and shows snapshot N
-	local name=$1 n=$2
-	shift 2
-	zmem "$@" --json
-	expect_rc "$name" 0
-	expect_json "$name: the snapshot" ".timestamp_ms == $(sed -n "${n}p" "$TMP/times")"
-}
-spoil "$corrupt/0000000002.zmem" $(($(last_part "$corrupt/0000000002.zmem") + 40))
-lost="$corrupt: the recording is corrupt: snapshot 6 at byte [0-9]+; what cannot be read is left out\$"
-shown 'the last one is corrupt' 5 --replay "$corrupt"
-expect_err 'the last one is corrupt: the reason' "$lost"
-shown 'the last one is corrupt: --at the end' 5 --replay "$corrupt" --at -0s
-expect_err 'the last one is corrupt: --at the end: the reason' "$lost"
-shown 'the last one is corrupt: --at before' 2 --replay "$corrupt" --at "$(at 2)"
-equal 'the last one is corrupt: --at before: nothing is said of it' "$(grep -c 'is corrupt' "$TMP/err")" 0
-zmem watch --replay "$corrupt" -F ndjson
-expect_rc 'the last one is corrupt: watch' 0
-equal 'the last one is corrupt: watch: the others' "$(grep -c '"type":"snapshot"' "$TMP/out")" 5
-equal 'the last one is corrupt: watch: it is said once' "$(grep -c "$corrupt: " "$TMP/err")" 1
-zmem incidents "$corrupt" -F html --output "$TMP/page.html"
-expect_rc 'the last one is corrupt: the page' 0
-zmem diff "$corrupt" --to -0s
-expect_rc 'the last one is corrupt: diff' 0
-spoil "$corrupt/0000000001.zmem" $(($(second_part "$corrupt/0000000001.zmem") + 40))
-shown 'one in the middle is corrupt' 1 --replay "$corrupt" --at "$(at 3)"
-shown 'one in the middle is corrupt: behind it' 4 --replay "$corrupt" --at "$(at 4)"
-zmem watch --replay "$corrupt" -F ndjson
-expect_rc 'one in the middle is corrupt: watch' 0
-equal 'one in the middle is corrupt: watch' "$(jq -r 'select(.type == "snapshot") | .timestamp_ms' "$TMP/out" | paste -sd' ')" \
-	"$(sed -n '1p;4,5p' "$TMP/times" | paste -sd' ')"
-spoil "$corrupt/0000000001.zmem" 12
-: >"$corrupt/0000000003.zmem"
-ln -s none "$corrupt/0000000004.zmem"
-shown 'a header is corrupt, a segment is empty, another is a link' 5 --replay "$corrupt"
-expect_err 'a header is corrupt: files are counted' "$corrupt: 3 of 4 files cannot be read and are left out\$"
-refused 'what was lost with its header' 3 "--at .*: the recording is from $time to $time\$" -q --replay "$corrupt" --at "$(at 2)"
-
 # ---- a clock that was wrong ----
 
 # The same snapshots, an hour earlier and on another day: the segments of a clock that was set back.
@@ -236,57 +163,7 @@ zmem watch --replay "$clock" -F ndjson --until 2023-11-14T22:00:00Z
 equal 'watch --until: what it showed up to then' \
 	"$(jq -r 'select(.type == "snapshot") | .timestamp_ms' "$TMP/out" | paste -sd' ')" '60000 1699999000000'
 
-# What stood twice is said, once for each option, and not with -q.
-zmem record --source proc "$TMP/eight" -q -p $$ -c 8 -i 0.1
-twice=$TMP/twice
-mkdir -m 700 "$twice"
-eight() { # FILE TIME: eight snapshots, a second from one to the next
-	check "$1" "$EDIT" edit "$TMP/eight" "$1" "time=$(date -d "$2" +%s)"
-}
-eight "$twice/0000000001.zmem" 2026-11-20T13:30:00Z
-eight "$twice/0000000002.zmem" 2026-11-20T12:50:00Z
-eight "$twice/0000000003.zmem" 2026-11-20T13:30:04Z
-told() { # NAME COUNT ERE COMMAND…: so many notices
-	local name=$1 count=$2 ere=$3
-	shift 3
-	zmem "$@"
-	expect_rc "$name" 0
-	equal "$name: it is said" "$(grep -cE "$ere" "$TMP/err")" "$count"
-}
-again='zmem-bpf: --[a-z]+ [^ ]+: the clock showed this time more than once; the last one is meant$'
-told 'a time that stood twice' 1 "$again" --replay "$twice" --at 13:30:05
-expect_err 'a time that stood twice: the last one' 'snapshot 18 of 24, 2026-11-20 13:30:05Z$'
-told 'a time that stood twice, -q' 0 . --replay "$twice" --at 13:30:05 -q
-told 'a time that stood once' 0 "$again" --replay "$twice" --at 13:30:02
-expect_err 'a time that stood once: it' 'snapshot 3 of 24, '
-told 'the latest time of day before the clock was set back' 0 "$again" --replay "$twice" --at 13:30:02
-told 'diff' 2 "$again" diff "$twice" --from 13:30:04 --to 13:30:06
-told 'diff: one of them' 1 "$again" diff "$twice" --from 13:30:02 --to 13:30:06
-told 'system' 1 "$again" system --replay "$twice" --at 13:30:05
-told 'incidents --at' 1 "$again" incidents "$twice" --at 13:30:05
-again=${again/the last one is meant/all of them are shown}
-told 'incidents' 1 "$again" incidents "$twice" --since 13:30:05
-told 'incidents: the page' 1 "$again" incidents "$twice" --since 13:30:05 -F html
-told 'watch' 2 "$again" watch --replay "$twice" --since 13:30:04 --until 13:30:06 -F ndjson
-equal 'watch: all of them' "$(grep -c '"type":"snapshot"' "$TMP/out")" 6
-
-# Summer time ends: 02:30 stands twice, an hour apart.
-summer=$TMP/summer
-mkdir -m 700 "$summer"
-eight "$summer/0000000001.zmem" 2026-10-25T00:29:58Z
-berlin() { # NAME ERE COMMAND…
-	run env TZ=Europe/Berlin "$ZMEM" "${@:3}"
-	expect_rc "$1" 0
-	expect_err "$1: which" "$2"
-}
-berlin 'only the first 02:30 was recorded' 'snapshot 3 of 8, 2026-10-25 02:30:00\+02:00$' --replay "$summer" --at 02:30:00
-eight "$summer/0000000002.zmem" 2026-10-25T01:29:58Z
-berlin 'both 02:30 were recorded' '--at 02:30:00: local time has this twice; 2026-10-25 02:30:00\+01:00 is meant$' \
-	--replay "$summer" --at 02:30:00
-expect_err 'both 02:30 were recorded: the later one' 'snapshot 11 of 16, 2026-10-25 02:30:00\+01:00$'
-berlin 'both 02:30 were recorded: diff' '--to 02:30:00: local time has this twice; ' \
-	diff "$summer" --from 2026-10-25T00:30:00Z --to 02:30:00 -J
-expect_json 'both 02:30 were recorded: an hour' '.to_ms - .from_ms == 3600000'
+# unit/test_session_moment.c has times that stood twice, and the end of summer time.
 
 # ---- a directory, or files of it, that others take away ----
 

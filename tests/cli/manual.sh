@@ -142,7 +142,7 @@ done
 described=$(sed -n '/^The rows are:/,/^\.Sh/ s/^\.It //p' "$man/zmem-bpf-doctor.1")
 zmem doctor -v
 same 'rows of doctor' "$( (sed '1,/^$/d; /^$/,$d' "$TMP/out" | sed -nE 's/^([^ ].{14}) (ok|no|-) .*/\1/p; s/^CAP_.*/CAP_BPF and others/' |
-	sed 's/ *$//; s/^CAP_.*/CAP_BPF and others/'; sed -nE 's/.*doctor_add\(&d->(rows|watched), "([^"]+)".*/\2/p' "$root/src/doctor/doctor_parts.c" "$root/src/doctor/doctor_source.c") | sort -u)" "$described"
+	sed 's/ *$//; s/^CAP_.*/CAP_BPF and others/'; sed -nE 's/.*doctor_add(_part)?\(&d->(rows|watched), "([^"]+)".*/\3/p' "$root/src/doctor/doctor_parts.c" "$root/src/doctor/doctor_source.c") | sort -u)" "$described"
 described=$(section "$man/zmem-bpf-doctor.1" OPTIONS | sed -n 's/^\.It //p')
 equal 'ways of doctor -v that the page lacks' "$(sed '1,/^every way/d' "$TMP/out" | sed -nE 's/^([^ ].{28}) (ok|no|-) .*/\1/p' |
 	sed 's/ *$//; s/[(),] *//g; s/pinned$/\n&/; s/ *$//; s/libbpf$/\n&/; s/probe reads/\n&\n/; s/old kernels/\n&/' |

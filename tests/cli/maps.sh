@@ -4,70 +4,15 @@
 . "$(dirname "$0")/../support/cli.sh"
 
 free_pid=4194303
-sum_of_rows='def sum(k): [.[] | .[k]] | add;'
 
 # ---- sums: of processes in known states, which are idle ----
 
 mkmem_begin anon mlock hugetlb hugetlb_shared memfd2 file_many file_mlock many_maps fork zero \
 	clone_vm leader_exit zombie thp || not_ok mkmem 'did not start'
 
-# rollup PID KEY…: bytes
-rollup() {
-	local keys
-	keys=$(printf '|%s' "${@:2}")
-	awk -v keys="^(${keys:1}):\$" '$1 ~ keys { sum += $2 * 1024 } END { print sum + 0 }' "/proc/$1/smaps_rollup"
-}
-
-# differences PID: what differs between the totals of the last run and smaps_rollup
-differences() {
-	local pid=$1
-	jq -c --argjson rss "$(rollup "$pid" Rss)" --argjson pss "$(rollup "$pid" Pss)" \
-		--argjson private "$(rollup "$pid" Private_Clean Private_Dirty)" \
-		--argjson shared "$(rollup "$pid" Shared_Clean Shared_Dirty)" \
-		--argjson swap "$(rollup "$pid" Swap)" --argjson swap_pss "$(rollup "$pid" SwapPss)" \
-		--argjson locked "$(rollup "$pid" Locked)" \
-		--argjson thp "$(rollup "$pid" AnonHugePages ShmemPmdMapped FilePmdMapped)" \
-		--argjson hugetlb "$(rollup "$pid" Shared_Hugetlb Private_Hugetlb)" '.totals |
-		{rss: (.rss_bytes - $rss), pss: (.pss_bytes - $pss | if fabs <= 1024 then 0 else . end),
-		 private: (.private_bytes - $private), shared: (.shared_bytes - $shared), swap: (.swap_bytes - $swap),
-		 swap_pss: (.swap_pss_bytes - $swap_pss), locked: (.locked_bytes - $locked), thp: (.thp_bytes - $thp),
-		 hugetlb: (.hugetlb_bytes - $hugetlb)} | map_values(select(. != 0))' "$TMP/out"
-}
-
-compared=0
-while read -r _ shape role pid; do
-	name="$shape $role"
-	case $shape$role in file_manysharer0[1-9] | file_manysharer1*) continue ;; esac
-	# A zombie and an exited leader have no smaps_rollup.
-	[ -n "$(cat "/proc/$pid/smaps_rollup" 2>/dev/null)" ] || continue
-	compared=$((compared + 1))
-	# Others map the same files and [vdso], so PSS moves with their number.
-	for _ in 1 2 3 4 5; do
-		zmem maps -J "$pid"
-		differs=$(differences "$pid")
-		[ "$differs" != '{}' ] || break
-	done
-	expect_rc "$name: exit code" 0
-	equal "$name: the total is that of smaps_rollup" "$differs" '{}'
-	expect_json "$name: the total is the sum of the rows" "$sum_of_rows"' .totals as $t | (.mappings | length) as $n |
-		$n == $t.mappings and $n == $lines and .processes[0].total_source == "smaps_rollup" and
-		(.mappings | sum("size_bytes") == $t.size_bytes and sum("rss_bytes") == $t.rss_bytes and
-		 sum("private_bytes") == $t.private_bytes and sum("shared_bytes") == $t.shared_bytes and
-		 sum("locked_bytes") == $t.locked_bytes and sum("thp_bytes") == $t.thp_bytes and
-		 sum("hugetlb_bytes") == $t.hugetlb_bytes and
-		 sum("pss_bytes") <= $t.pss_bytes and sum("pss_bytes") + 1024 * $n > $t.pss_bytes)' \
-		--argjson lines "$(wc -l <"/proc/$pid/maps")"
-done < <(grep '^READY' "$TMP/mkmem")
-check 'more than 14 processes were compared' test "$compared" -gt 14
-
+# live/test_world.py compares each mapping and the totals with smaps.
 pid_of() { sed -n "s/^READY $1 [^ ]* //p" "$TMP/mkmem" | head -n 1; }
 
-# One order, however many rows fit.
-zmem maps -b -H "$(pid_of anon)"
-grep -- '^[0-9a-f]*-' "$TMP/out" >"$TMP/all"
-zmem maps -b -H -n 5 "$(pid_of anon)"
-equal 'the first rows are those of all' "$(grep -- '^[0-9a-f]*-' "$TMP/out" | awk '{print $1}')" \
-	"$(head -n 5 "$TMP/all" | awk '{print $1}')"
 zmem maps -b -H -s pid,address "$(pid_of anon)"
 equal 'addresses are those of /proc/PID/maps' "$(sed 's/ .*//' <(head -n -2 "$TMP/out") | paste -sd' ')" \
 	"$(sed 's/ .*//' "/proc/$(pid_of anon)/maps" | paste -sd' ')"
@@ -107,13 +52,7 @@ same_total='def rest: del(.pss_bytes, .thp_rest_bytes); (.totals | rest) == ($ea
 	(.totals.pss_bytes - $each[0].totals.pss_bytes | fabs) <= 1024 * .collection.read'
 expect_json 'by file: the same total' "$same_total"' and (.processes | map(rest)) == ($each[0].processes | map(rest))' \
 	--slurpfile each "$TMP/each"
-expect_json 'by file: every value is the sum of its mappings' '
-	($each[0].mappings | group_by(.name) | map({key: .[0].name, value: {
-		m: length, p: ([.[].pid] | unique | length), s: ([.[].size_bytes] | add),
-		r: ([.[].rss_bytes] | add), q: ([.[].pss_bytes] | add), v: ([.[].private_bytes] | add)}}) |
-		from_entries) as $want |
-	(.files | map({key: .name, value: {m: .mappings, p: .processes, s: .size_bytes, r: .rss_bytes,
-		q: .pss_bytes, v: .private_bytes}}) | from_entries) == $want' --slurpfile each "$TMP/each"
+# unit/test_model_maps.c has the sums by name and by kind.
 expect_json 'by file: largest PSS first' '[.files[].pss_bytes] | . == (sort | reverse)'
 expect_json 'by file: at least 13 processes map one file' 'any(.files[]; .processes >= 13)'
 zmem maps --by-file -J
@@ -143,18 +82,6 @@ expect_rc '--mapping that matches nothing' 0
 expect_out '--mapping that matches nothing: the total' '^0 mappings of 0 processes$'
 zmem maps -g name -J -p "$some"
 expect_json '-g name: the same total' "$same_total"' and .group_by == "name"' --slurpfile each "$TMP/each"
-expect_json '-g name: every value is the sum of its mappings' '
-	def kind: if . == "[heap]" then "heap" elif startswith("[stack") then "stack" elif startswith("[anon") then "anon"
-		elif test("^/memfd:.* \\(deleted\\)$") then "memfd" elif . == "/dev/zero (deleted)" then "shared_anon"
-		elif startswith("/") then "file" else "other" end;
-	($each[0] | (.processes | map({key: "\(.pid)", value: .name}) | from_entries) as $name |
-		.mappings | group_by([$name["\(.pid)"], (.name | kind)]) | map({
-		key: "\($name["\(.[0].pid)"]) \(.[0].name | kind)", value: {m: length, p: ([.[].pid] | unique | length),
-		s: ([.[].size_bytes] | add), r: ([.[].rss_bytes] | add), q: ([.[].pss_bytes] | add)}}) |
-		from_entries) as $want |
-	(.groups | map({key: "\(.group) \(.kind)", value: {m: .mappings, p: .processes, s: .size_bytes, r: .rss_bytes,
-		q: .pss_bytes}}) | from_entries) == $want and (.groups | length) >= 4' --slurpfile each "$TMP/each"
-
 # One process maps each kind of shared memory, with a size of its own, in MiB.
 python3 - >"$TMP/shared" <<'EOF' &
 import ctypes, mmap, os, signal
@@ -191,48 +118,10 @@ if need 'mount' 'maps: a tmpfs of another mount namespace'; then
 	kill "$other"
 fi
 kill "$shared"
-zmem maps -g user -J -s kind,name
-expect_json '-g user -s kind,name' '[.groups[] | select(.group != null) | [.kind, .group]] | . == sort and length >= 5'
-zmem maps -g unit -J -p $$
-expect_json '-g unit: a group without a unit' 'all(.groups[]; has("group") and .processes == 1)'
-zmem maps -g name -b -p "$some"
-expect_out '-g name: the kinds in a table' '^ +[0-9]+ +[0-9]+  heap '
-zmem maps -g name --mapping heap -p "$some" --total -H -b
-expect_rc '-g name --mapping --total' 0
-
 # ---- rows ----
 
 pid=$(pid_of many_maps)
-zmem maps -J -n 3 "$pid"
-cp "$TMP/out" "$TMP/three"
-zmem maps -J -s pss -n 3 "$pid"
-expect_json '-n: the largest first' '.mappings == $three[0].mappings and
-	.totals.mappings > 2000' --slurpfile three "$TMP/three"
-zmem maps -n 3 "$pid"
-equal '-n: header, three, the others, the total, what it sums' "$(wc -l <"$TMP/out")" 7
-expect_out '-n: the number of others' '… [0-9]+ more$'
-# PSS moves between two runs.
-for _ in 1 2 3 4 5; do
-	zmem maps --total -b "$pid"
-	values=$(sed -n 2p "$TMP/out" | sed 's/ *total$//; s/^ *//; s/   */  /g')
-	zmem maps --total -H -b "$pid"
-	[ "$out" != "$values" ] || break
-done
-equal '--total -H: only the values' "$out" "$values"
-zmem maps -J -s name,start -r "$pid"
-expect_rc '-s: an unknown column' 2
-zmem maps -J -s Name -r "$pid"
-expect_json '-s Name -r' '[.mappings[].name] | . == (sort | reverse)'
-zmem maps -s help
-equal '-s help: the columns, and what they are' "$(sed -n 's/^\(address\|rss\|name\)  */\1: /p' "$TMP/out")" \
-	"address: first and last address of the mapping
-rss: resident pages
-name: path of the file, or the kernel's name: [heap], [stack], [anon] and others"
-zmem maps -J -s perm,-rss "$pid"
-cp "$TMP/out" "$TMP/signed"
-zmem maps -J -s perm,rss "$pid"
-expect_json '-s -KEY: an amount, as for processes' '.mappings == $signed[0].mappings and
-	(.mappings | map([.perm, -.rss_bytes]) | . == sort)' --slurpfile signed "$TMP/signed"
+# unit/test_query_maps.c has orders and the first N.
 timeout -s KILL "$PATIENCE" env TERM=xterm "$PYTHON" "$SUPPORT/pty_run.py" 24 80 "$TMP/out" "$ZMEM" maps "$pid" \
 	>"$TMP/lines" </dev/null
 read -r screen _ <"$TMP/lines"
@@ -348,12 +237,8 @@ fi
 
 # ---- refusals ----
 
-refused 'a word that is not a pid' 2 'foo: not a process number' maps foo
-refused 'a bad pid among good ones' 2 '0: not a process number' maps $$ 0
 refused 'a column of processes' 2 "--sort: maps has no column 'uss'" maps -s uss $$
 refused 'a node without --by-node' 2 "maps has no column 'node0' without --by-node" maps -s pss,node0 $$
-refused 'a kind without -g' 2 "maps --by-file has no column 'kind'" maps --by-file -s kind
-refused '-g and --by-file' 2 '--by-file cannot be combined with --group-by' maps --by-file -g name
 refused 'a bad --mapping' 2 '--mapping \(: a \( has no \)' maps --mapping '('
 refused 'a --mapping that takes too long' 2 '--mapping: it takes too many steps' maps --mapping '(.?){4900}Z'
 zmem maps -u "$(id -un)" -f '^bash$' --total

@@ -204,16 +204,3 @@ if need users 'nobody: executables'; then
 	expect_json 'nobody: the full name of a long script' \
 		"any(.processes[]; .pid == $long and .name == \"zmem-names-of-a-long-script.py\")"
 fi
-
-# ---- filters by name ----
-
-zmem -J -f '^zmem-names-of-a-long-script.py$'
-expect_json '-f: by the name of the script' "[.processes[].pid] == [$long]"
-zmem -J -f '^zmem_names_(gone|new)$'
-expect_json '-f: executables that were deleted or replaced' "[.processes[].pid] | sort == ([$gone, $new] | sort)"
-zmem -J -p "$pids" --group-by name
-expect_json 'by name: one group for each name' \
-	'[.groups[].group] as $g | ($g | length) == ($g | unique | length) and
-	any(.groups[]; .group == "zmem-names.sh" and .procs >= 2) and
-	any(.groups[]; .group == "zmem_names_exe" and .procs >= 1)'
-quiet_about 'by name: no arguments'

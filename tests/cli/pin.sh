@@ -232,8 +232,6 @@ refused 'a pin of another version' 1 \
 	"the pin at $place is of record version 7, this program reads $version \(make it again: zmem-bpf pin \[GROUP\]\)" --pinned
 wait $watch
 check 'watch: names the removed pin' grep -q "the pin at $place was taken away" "$TMP/watch_err"
-zmem -J -q
-expect_json 'a pin of another version: root loads its own' '.source.counters == "bpf"'
 run as_group $other "$ZMEM" -J
 expect_err 'a pin of another version, a member: a note' 'is of record version 7'
 zmem pin $group
@@ -265,8 +263,6 @@ for old in older added; do
 	refused "$old: a member, --pss kernel" 1 "$reason" --pinned --pss kernel
 	run "$ZMEM" doctor
 	expect_out "$old: doctor" "^pin +no +${reason:0:20}"
-	zmem -J
-	expect_json "$old: root loads its own" '.source.pinned == false and (.source.pss | test("kernel|mixed"))'
 	check "$old: watch: no PSS from the kernel" wait_until newest_has \
 		".source.pss != \"kernel\" and (.source.pss_fallback_reason | test(\"$reason\"))"
 	zmem pin $group
@@ -299,8 +295,6 @@ instead() {
 	run as_group $other "$ZMEM" -J
 	expect_rc "instead of a pin, $name: a member goes on without" 0
 	expect_err "instead of a pin, $name: a member is told" "counters come from /proc: the object pinned at $place"
-	zmem -J -q
-	expect_json "instead of a pin, $name: root loads its own" '.source.counters == "bpf" and (.source.pinned | not)'
 }
 zmem pin $other
 link=$place/$version/pss

@@ -54,10 +54,6 @@ if need counters '--verify all'; then
 	expect_json '--verify all: the recorded comparison' '.collection.cross_check |
 		.checked == 4 and .different == 0'
 fi
-same_again '--pss rollup' '--pss rollup' ''
-expect_json '--pss rollup: as it was recorded' '.source.pss == "smaps_rollup"'
-same_again '--source proc' '--source proc' ''
-expect_json '--source proc: from /proc' '.source.counters == "proc" and (.processes | length) > 3'
 same_again '-p' "-p $sleeper,$$" "-p $sleeper,$$"
 expect_json '-p: the two' '.processes | length == 2'
 same_again '-u' "-u $me" "-u $me"
@@ -96,19 +92,6 @@ from_all() {
 zmem --replay "$rec" --json -p "$sleeper"
 equal '-p of all: that process' "$(jq -c '.processes' "$TMP/out")" \
 	"$(from_all "[.processes[] | select(.pid == $sleeper)]")"
-zmem --replay "$rec" -b -H -r -s pid -o pid,rss,cgroup,cmdline
-equal 'a table: pids' "$(sed '/ total$/,$d' "$TMP/out" | awk '{ print $1 }' | paste -sd' ')" \
-	"$(from_all '[.processes[].pid] | sort | reverse | map(tostring) | join(" ")' | tr -d '"')"
-equal 'a table: no command line without a request' \
-	"$(sed '/ total$/,$d' "$TMP/out" | awk '$NF != "-"' | wc -l)" 0
-zmem --replay "$rec" --total
-expect_out '--total' ' total$'
-zmem --replay "$rec" -p 4194303
-expect_rc 'a pid that was not recorded' 3
-zmem --replay "$rec" -u nobody-has-this-name
-expect_rc 'a user who was not recorded' 3
-zmem --replay "$rec" -u daemon
-expect_rc "a user of this machine who was not recorded" 3
 # A recording contains processes without memory, too.
 if grep -qsx kthreadd /proc/2/comm; then
 	zmem --replay "$rec" -b -H -p 2 -o user,cgroup,name
@@ -259,13 +242,6 @@ frames() { # COUNT: so many were taken
 	[ "$(grep -ac '"schema":' "$TMP/frames")" -ge "$1" ]
 }
 : >"$TMP/frames"
-"$ZMEM" record "$rec" -c 1000000 -i 0.1 --json >"$TMP/frames" 2>/dev/null &
-victim=$!
-disown "$victim"
-wait_until frames 2
-kill -KILL "$victim"
-equal 'killed: the old file' "$(cat "$rec")" old
-nothing_left 'killed: nothing else' "$dir" rec
 : >"$TMP/frames"
 "$ZMEM" record "$rec" -c 1000000 -i 0.1 --json >"$TMP/frames" 2>"$TMP/err" &
 victim=$!
@@ -286,11 +262,6 @@ record_until() { # COMMAND…: once there are two frames; its exit code
 	wait "$victim"
 	rc=$? err=$(cat "$TMP/err")
 }
-hang_up() { kill -HUP "$victim"; }
-record_until hang_up
-expect_rc 'the terminal is gone: exit code' 0
-zmem --replay "$rec" -J
-expect_json 'the terminal is gone: the frames so far are in it'
 take_files() { prlimit --pid "$victim" --nofile=3:; }
 echo old >"$rec"
 # The leak sanitizer needs files at the end, and waits forever without them.
@@ -342,8 +313,6 @@ expect_rc 'record, no such pid: exit code' 3
 expect_stderr_lines 'record, no such pid: told once' $((1 + notes))
 rm "$dir/missing"
 refused 'record without FILE' 2 'needs a FILE' record
-refused 'two FILEs' 2 'unexpected argument' record a b
-refused 'FILE and --output' 2 'cannot be combined' record a --output b
 refused 'record --replay' 2 'replay' record a --replay "$rec"
 refused 'record into a directory' 1 'Is a directory' record "$dir"
 nothing_left 'nothing is left of all that' "$dir" rec

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Many processes, processes that start and end, several readers at once. LONG=1 (make soak): as many as
+# Many processes, several readers at once; live/test_world.py has processes that start and end. LONG=1 (make soak): as many as
 # the machine allows.
 # alone: thousands of processes make every other test's snapshots slow
 . "$(dirname "$0")/../support/cli.sh"
@@ -156,8 +156,8 @@ kills() {
 	END
 }
 
-counts=2000 most_threads=20000 churn_runs=12
-[ -z "${LONG:-}" ] || counts='2000 5000 20000' most_threads=100000 churn_runs=30
+counts=2000 most_threads=20000
+[ -z "${LONG:-}" ] || counts='2000 5000 20000' most_threads=100000
 for count in $counts; do
 	if ! room $count; then
 		skip "$count processes" 'this machine has no room for them'
@@ -212,49 +212,6 @@ else
 	bounded "$many, from /proc" 12288
 	fleet_end
 fi
-
-# ---- churn ----
-
-# Several hundred forks and execs each second, until fd 7 is closed.
-mkfifo "$TMP/churn.in"
-for _ in 1 2; do
-	while ! read -r -t 0 <&7; do
-		/bin/true &
-		(:) &
-		(exec /bin/true)
-		wait
-	done 7<"$TMP/churn.in" 8>&- &
-done
-exec 7>"$TMP/churn.in"
-# The PSS of others' processes may be denied, which a note says.
-quiet=
-have ptrace || quiet=-q
-for i in $(seq $churn_runs); do
-	case $((i % 3)) in
-	0) args=-J told=$notes ;;
-	1) args="-J --source proc $quiet" told=0 ;;
-	2) args='-J --pss none -o +cmdline' told=$notes ;;
-	esac
-	# shellcheck disable=SC2086
-	zmem $args
-	if [ "$rc" != 0 ] || [ "$(wc -l <"$TMP/err")" != "$told" ]; then
-		not_ok "under churn, run $i: $args" "exit code $rc: $err"
-	fi
-	cp "$TMP/out" "$TMP/churn.$i"
-done
-ok "under churn: $churn_runs runs"
-zmem --total
-expect_rc 'under churn: table' 0
-exec 7>&-
-wait
-check 'under churn: all valid' "$PYTHON" "$SUPPORT/validate_json.py" "$TMP"/churn.[0-9]*
-# shellcheck disable=SC2016
-check 'under churn: missing values are not 0, no pid twice' jq -es 'all(.[];
-	all(.processes[]; (.pss_bytes == null) == (.pss_status != "ok") and
-		(.pss_status != "ok" or .pss_bytes > 0)) and
-	([.processes[].pid] | length == (unique | length)))' "$TMP"/churn.[0-9]*
-check 'under churn: no value is different' jq -es \
-	'all(.[]; .collection.cross_check == null or .collection.cross_check.different == 0)' "$TMP"/churn.[0-9]*
 
 # ---- at once ----
 

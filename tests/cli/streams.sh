@@ -95,13 +95,6 @@ expect_json 'all three closed: the file holds the document and nothing else'
 
 run env -i "$ZMEM" -J
 expect_json 'empty environment; cli/environment.sh has the variables'
-big=$(head -c 100000 /dev/zero | tr '\0' x)
-run "$ZMEM" -f "$big" --pss none
-expect_rc 'a pattern of 100,000 letters' 2
-expect_stderr_lines 'a pattern of 100,000 letters: one line' 1
-expect_err 'a pattern of 100,000 letters: the reason' 'it is too large'
-run "$ZMEM" -f "${big:0:9000}" --pss none
-expect_rc 'a pattern of 9,000 letters' 0
 run "$ZMEM" --pss none -p "$(seq -s, 1 20000)"
 expect_rc 'a list of 20,000 pids' 3
 # shellcheck disable=SC2046

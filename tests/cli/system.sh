@@ -3,8 +3,6 @@
 # zmem-bpf system: the machine's values against /proc/meminfo and /proc/swaps, its sums, recordings.
 . "$(dirname "$0")/../support/cli.sh"
 
-guest=$(realpath "$(dirname "$0")/..")/fixtures/recordings/guest-6.12.zmem
-
 # The parts add up, to the byte, whichever values are missing.
 adds_up='def n: . // 0;
 	(.kernel | [.[] | n] | add) == (.memory.kernel_bytes | n) and
@@ -43,7 +41,8 @@ expect_json 'the values of /proc/meminfo' '$a[0] as $a | $b[0] as $b | 268435456
 	(.kernel.percpu_bytes | near("Percpu")) and (.across.vmalloc_used_bytes | near("VmallocUsed")) and
 	(.across.cached_bytes | near("Cached")) and (.across.buffers_bytes | near("Buffers")) and
 	(.user.shmem_bytes | near("Shmem")) and (.across.available_bytes | near("MemAvailable")) and
-	(.across.swap_cached_bytes | near("SwapCached")) and (.memory.hugetlb_bytes | near("Hugetlb")) and
+	(.across.swap_cached_bytes | near("SwapCached")) and (.across.mlocked_bytes | near("Mlocked")) and
+	(.across.unevictable_bytes | near("Unevictable")) and (.memory.hugetlb_bytes | near("Hugetlb")) and
 	(.swap.total_bytes | near("SwapTotal")) and (.swap.free_bytes | near("SwapFree"))' \
 	--slurpfile a "$TMP/before" --slurpfile b "$TMP/after"
 expect_json 'most memory is accounted for' '.memory | .unaccounted_bytes < .total_bytes / 2 and
@@ -165,17 +164,6 @@ fi
 expect_out 'table: the totals' "^anonymous +[0-9.]+ [MGT]iB +$left_over\$"
 expect_out 'table: the processes in the sums' "^$sums "
 expect_printable 'table: printable' "$TMP/out"
-zmem system -b -l
-equal 'table -b: adds up' "$(awk '/^of which/ { exit } /^  / { next } /^total / { print $2 - sum }
-	match($0, / [0-9]+ +[0-9]+[.][0-9]( |$)/) { split(substr($0, RSTART), n); sum += n[1] }' "$TMP/out")" 0
-zmem system -w
-for line in 'network rings' 'zram/zswap'; do
-	expect_out "table -w: each part: $line" "^$line +[0-9-]"
-done
-expect_out 'table -w: across' '^  swap cache +[0-9-]'
-zmem system -l -H --color always
-refuse_out 'table -H: no headings' '^(RAM|SWAP|BALANCE) '
-expect_out 'table --color always' "$(printf '\033')\\[1mslab"
 
 # ---- a /proc with other values ----
 
@@ -187,54 +175,19 @@ if need mount 'a /proc with other values'; then
 		run env ZMEM="$ZMEM" FAKE="$TMP/fake" timeout -s KILL "$PATIENCE" unshare -m bash -c \
 			'mount --bind "$FAKE" "/proc/$1" || exit 99; shift; exec "$ZMEM" -q system "$@"' - "$1" "${@:3}"
 	}
-	swaps='Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n'
-	swaps+='/dev/sda2                               partition\t1048572\t\t512\t\t-2\n'
-	swaps+='/var/my\\040swap\\134\\011x                 file\t\t2097148\t\t0\t\t5\n'
-	faked swaps "$swaps" -J
-	expect_json 'swap devices: names, kinds, sizes' '.swap_devices == [
-		{"name": "/dev/sda2", "name_truncated": false, "kind": "partition", "size_bytes": 1073737728,
-			"used_bytes": 524288, "priority": -2},
-		{"name": "/var/my swap\\\tx", "name_truncated": false, "kind": "file", "size_bytes": 2147479552,
-			"used_bytes": 0, "priority": 5}]'
-	faked swaps "$swaps" -l
-	expect_out 'swap devices: table' '^ +1\.00 GiB +512 KiB +-2 +partition  /dev/sda2$'
-	expect_out 'swap devices: table: escaped' '^ +2\.00 GiB +0 +5 +file  /var/my swap\\\\\\x09x$'
-	faked swaps 'Filename\n/a\\033[31m\\377 file 8 4 1\n'
-	expect_printable 'swap devices: hostile names' "$TMP/out"
-	faked swaps 'Filename\n/a\\033[31m\\377 file 8 4 1\n' -J
-	expect_json 'swap devices: hostile names, json' '.swap_devices[0].name_hex == "2f611b5b33316dff"'
+	# unit/test_proc_swaps.c, unit/test_proc_system.c and unit/test_model_overview.c have other texts.
 	for text in '' 'nonsense\n' '\0\n'; do
 		faked swaps "$text" -J
 		expect_json "/proc/swaps says '$(lib_line "$text")': not known" '.swap_devices == null'
 	done
-	values='MemTotal: 1000 kB\nMemFree: 100 kB\nBuffers: 10 kB\nCached: 300 kB\nAnonPages: 400 kB\nMapped: 50 kB\n'
-	values+='Slab: 90 kB\nSReclaimable: 60 kB\nSUnreclaim: 30 kB\nKernelStack: 5 kB\nVmallocUsed: 12 kB\n'
-	faked meminfo "$values" -J --pss none
-	expect_json 'a small machine' "$adds_up"' and .memory == {"total_bytes": 1024000,
-		"kernel_bytes": (.kernel.compressed_swap_bytes // 0 | . + 104448), "user_bytes": 409600,
-		"cache_bytes": 317440, "hugetlb_bytes": null, "free_bytes": 102400,
-		"unaccounted_bytes": (90112 - (.kernel.compressed_swap_bytes // 0))} and .kernel.vmalloc_bytes == 7168 and
-		.kernel.percpu_bytes == null and .swap.used_bytes == null'
-	faked meminfo "${values/MemFree: 100/MemFree: 500}" -J --pss none
-	expect_json 'more than MemTotal: never below 0' '.memory.unaccounted_bytes < 0 and
-		(.ram.classes[] | select(.class == "unnamed_kernel") | .bytes == 0)'
-	faked meminfo "$values" -J
+	faked meminfo 'MemTotal: 1000 kB\nMemFree: 100 kB\nCached: 300 kB\nAnonPages: 400 kB\nMapped: 50 kB\nSlab: 90 kB\n' -J
 	! need counters 'counters that the frames contradict' ||
 		expect_json 'counters that the frames contradict: no census' '.ram.method == "counters" and
 			(.ram.reason | test("^the frames contradict the counters: [a-z_]+ has [0-9]+ MiB, .* says [0-9]+ MiB$|add up"))'
-	values+='Mapped: 900 kB\nShmem: 20 kB\nBalloon: 30 kB\nFooActive: 40 kB\nGPUActive: 7 kB\nGPUReclaim: 8 kB\n'
-	faked meminfo "${values/Mapped: 50 kB\\n/}" -J --pss none
-	expect_json 'pages of drivers that processes map are in Mapped alone' "$adds_up"' and
-		.memory.cache_bytes == 296960 and .user.shmem_bytes == 20480 and .across.mapped_bytes == 921600 and
-		.kernel.gpu_active_bytes == 7168 and .kernel.gpu_reclaim_bytes == 8192'
-	expect_json 'a line that zmem-bpf does not know has its own name' \
-		'.across.unplaced == [{"name": "Balloon", "bytes": 30720}, {"name": "FooActive", "bytes": 40960}]'
-	faked meminfo "$values" -b -l --pss none
-	expect_out 'a line that zmem-bpf does not know: table' '^FooActive +40960 +[0-9.]+  in /proc/meminfo; may be'
 	for text in '' 'nonsense\n' 'MemTotal: 99999999999999999999 kB\n'; do
 		faked meminfo "$text" -J
 		expect_json "/proc/meminfo says '$(lib_line "$text")': not measured is null" "$adds_up"' and
-			([(.memory | del(.kernel_bytes)[]), (.kernel | del(.compressed_swap_bytes)[]), .user[], (.across | del(.sockets_bytes, .unplaced)[]),
+			([(.memory | del(.kernel_bytes)[]), (.kernel | del(.compressed_swap_bytes)[]), .user[], (.across | del(.sockets_bytes, .unplaced, .anon_partly_mapped_bytes)[]),
 				.swap.total_bytes] | all(. == null or . == 0)) and .across.unplaced == [] and
 			.memory.total_bytes == null and .memory.unaccounted_bytes == null'
 		faked meminfo "$text"
@@ -276,15 +229,6 @@ equal 'replayed: the same machine at the same time' "$(jq -c '[.memory.total_byt
 check 'edited' "$EDIT" edit "$TMP/rec" "$TMP/edited" swap=/x
 zmem system --replay "$TMP/edited" --json
 expect_json 'replayed: swap devices are in the recording' '[.swap_devices[].name] == ["/x"]'
-# A guest with a /proc/swaps that was not read.
-zmem system --replay "$guest" --json
-expect_json 'a guest: missing values are null' "$adds_up"' and .swap_devices == null and
-	(.zram | length) == 2 and .memory.unaccounted_bytes != null and .books.pss_missing_processes == 0'
-zmem system -l --replay "$guest"
-expect_out 'a guest: missing values are - in the table' '^ +- +- +- +-  -$'
-expect_out 'a guest: the totals reconcile' '^anonymous +38\.6 MiB +38\.4 MiB +304 KiB$'
-
 # ---- refusals ----
 
-refused 'system: two commands' 2 'unexpected argument' system snapshot
 refused 'system: not a recording' 1 'not a recording' system --replay "$0"

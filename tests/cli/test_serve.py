@@ -8,7 +8,6 @@ import collections
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import stat
@@ -22,7 +21,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE + "/../support")
 
-from outcome import O, PROGRAM, exit_code, have, need, result, run_checks, wait_until  # noqa: E402
+from outcome import O, PROGRAM, exit_code, have, need, result, run_checks, same, wait_until  # noqa: E402
 from serving import Answer, PATIENCE, Serve  # noqa: E402
 
 GUEST = HERE + "/../fixtures/recordings/guest-6.12.zmem"
@@ -30,10 +29,6 @@ SANITIZED = "-san" in PROGRAM
 FILE_SIZE = 24 << 20
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
 SECRET = "a-secret-of-the-command-line"
-
-
-def same(name, got, want):
-    result(got == want, name, "%r, not %r" % (got, want))
 
 
 def check_pages():
@@ -106,13 +101,9 @@ def cli(*args):
 def check_queries():
     """The words of a query select the rows that the options select from the same recording."""
     queries = {
-        "": [], "top=3": ["-n", "3"], "sort=rss&top=4": ["-s", "rss", "-n", "4"],
-        "sort=name,pid&reverse=1": ["-s", "name,pid", "-r"], "group_by=name": ["-g", "name"],
-        "group_by=user&sort=procs": ["-g", "user", "-s", "procs"], "group_by=unit&top=2": ["-g", "unit", "-n", "2"],
-        "group_by=cgroup": ["-g", "cgroup"], "group_by=container": ["-g", "container"],
-        "min=2M": ["--min", "2M"], "filter=%5Emkmem%24": ["-f", "^mkmem$"], "user=0": ["-u", "0"],
-        "user=0&group_by=name&min=1M": ["-u", "0", "-g", "name", "--min", "1M"], "pid=1": ["-p", "1"],
-        "cgroup=/": ["--cgroup", "/"], "unit=test": ["--unit", "test"], "filter=no-such-name": ["-f", "no-such-name"],
+        "": [], "sort=rss&top=4": ["-s", "rss", "-n", "4"], "group_by=unit&top=2": ["-g", "unit", "-n", "2"],
+        "filter=%5Emkmem%24": ["-f", "^mkmem$"], "user=0&group_by=name&min=1M": ["-u", "0", "-g", "name", "--min", "1M"],
+        "pid=1": ["-p", "1"], "filter=no-such-name": ["-f", "no-such-name"],
     }
     # "collection" differs: what is not read and which processes are checked depends on the options.
     with Serve("--replay", GUEST, "--numeric") as serve:
@@ -134,7 +125,7 @@ def check_queries():
             same("?%s: filtered" % query, got.get("collection", {}).get("filtered"), want["collection"]["filtered"])
         same("page.json has all rows", json.loads(serve.get("/page.json").text)["rows"],
              len(json.loads(cli("-J"))["processes"]))
-    for key in ("name", "user", "unit", "cgroup"):
+    for key in ("name", "cgroup"):
         with Serve("--replay", GUEST, "-g", key, "-n", "3") as serve:
             def groups(text):
                 return sorted(line for line in text.split("\n") if line.startswith("zmem_group_") or
@@ -143,8 +134,8 @@ def check_queries():
             want = groups(cli("-F", "prometheus", "-g", key, "-n", "3"))
             own = [line for line in got if line.startswith("zmem_groups_")]
             same("metrics by %s equal those of the command line" % key, [g for g in got if g not in own], want)
-    for query in ("x=1", "top=0", "top=1&top=1", "filter=(", "filter=a%7B9", "pid=x", "min=y", "sort=z",
-                  "group_by=q", "filter=%00", "group_by=cmdline", "pss=none"):
+    # unit/test_serve_request.c has the other words that are no query.
+    for query in ("x=1", "filter=("):
         with_ = BAD.get("/snapshot.json?" + query)
         same("?%s: refused with one line" % query, (with_.code, with_.text.count("\n")), (400, 1))
     same("?pid: no such process", BAD.get("/snapshot.json?pid=4194304").code, 404)
@@ -169,7 +160,7 @@ def check_refusals():
     same("its answer: each of them is there", {path: BAD.get(path).code for path in listed}, dict.fromkeys(listed, 200))
     same("a path below a page", BAD.get("/metrics/").code, 404)
     same("a path above the root", BAD.get("/../etc/passwd").code, 404)
-    for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH", "BREW"):
+    for method in ("POST", "BREW"):
         answer = BAD.get("/metrics", method)
         same(method, (answer.code, answer.headers.get("allow")), (405, "GET, HEAD"))
     same("a body", BAD.get("/metrics", Content_Length="5").code, 413)
@@ -178,10 +169,6 @@ def check_refusals():
     same("a long path", BAD.get("/" + "x" * 3000).code, 414)
     result(BAD.get("/metrics?" + "x" * 100000).code in (0, 414, 431), "a URL of 100,000 bytes")
     result(BAD.get("/metrics", X="y" * 100000).code in (0, 413, 431), "a header of 100,000 bytes")
-    for host in ("evil.example", "evil.example:80", "localhost.evil.example"):
-        same("the host " + host, BAD.get("/snapshot.json", host=host).code, 421)
-    for host in ("localhost", "127.0.0.1:1", "[::1]:1"):
-        same("the host " + host, BAD.get("/healthz", host=host).code, 200)
     for garbage in (b"\0" * 5000, b"GET\r\n\r\n", b"GET /metrics HTTP/9.9\r\n\r\n", b"\xff\xfe / HTTP/1.1\r\n\r\n",
                     b"GET /metrics HTTP/1.1\r\n: x\r\n\r\n", b"GET http://[ HTTP/1.1\r\n\r\n", os.urandom(4000) + b"\r\n\r\n",
                     b"GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\nContent-Length: -1\r\n\r\n"):
@@ -199,7 +186,7 @@ def check_refusals():
     same("pipelined requests", (many.count(b"HTTP/1.1 200"), many.count(b"HTTP/1.1 404")), (3, 1))
     codes = {line.split('"')[1]: float(line.split()[-1]) for line in BAD.get("/metrics").text.split("\n")
              if line.startswith("zmem_http_requests_total{")}
-    result(codes["405"] >= 6 and codes["421"] == 3 and codes["400"] >= 12, "responses are counted by code", codes)
+    result(codes["405"] == 2 and codes["400"] >= 2, "responses are counted by code", codes)
     same("a header of 20,000 bytes", BAD.get("/metrics", X="y" * 20000).code, 431)
     result('code="431"' not in BAD.get("/metrics").text, "a refusal of libmicrohttpd is not counted")
 
@@ -214,15 +201,11 @@ def check_token():
         result(run.returncode == 1 and b"chmod 600" in run.stderr, "a token file that every user can read", run.stderr)
         os.chmod(path, 0o600)
         with Serve("--token-file", path) as serve:
-            for how, code in ((None, 401), ("Bearer s3cre", 401), ("Bearer s3crett", 401), ("Basic s3cret", 401),
-                              ("Bearer s3cret", 200)):
+            for how, code in ((None, 401), ("Bearer s3crett", 401), ("Bearer s3cret", 200)):
                 headers = {"Authorization": how} if how else {}
                 for page in ("/healthz", "/metrics", "/"):
                     same("%s with %s" % (page, how), serve.get(page, **headers).code, code)
             same("401: WWW-Authenticate", serve.get("/").headers.get("www-authenticate"), "Bearer")
-            for how, code in (("Bearer s3cret \t", 200), ("Bearer", 401), ("Bearer " + "s3cret" * 1000, 401),
-                              ("Bearer x\r\nAuthorization: Bearer s3cret", 401)):
-                same("with %.50r" % how, serve.get("/healthz", Authorization=how).code, code)
         for text, why in ((b"", b"is empty"), (b"\r\nx\n", b"is empty"), (b"x" * 512, b"longer than 511 bytes"),
                           (b"a\0b\n", b"not one word"), ("s3cret\n".encode("utf-16-le"), b"not one word"),
                           (b"a b\n", b"not one word")):
@@ -284,8 +267,7 @@ def check_start():
     run = subprocess.run([PROGRAM, "serve", "--listen", "192.0.2.1:0"], capture_output=True, timeout=30)
     result(run.returncode == 1 and run.stderr.count(b"\n") == 1 and b"(this machine has no such address" in run.stderr,
            "an address of another machine", run.stderr)
-    for args in (["--listen", "nonsense"], ["--listen", ":99999"], ["--listen", ","], ["-g", "cmdline"], ["-n", "1001"],
-                 ["-o", "pid"], ["-s", "rss"], ["-p", "1"], ["-F", "json"], ["--output", "x"], ["--tree"], ["-i", "0"]):
+    for args in (["--listen", "nonsense"], ["-g", "cmdline"], ["-n", "1001"]):
         run = subprocess.run([PROGRAM, "serve", *args], capture_output=True, timeout=30)
         result(run.returncode == 2 and run.stderr.count(b"\n") == 1, "usage: " + " ".join(args), run)
     if os.path.exists(O + "/zmem-bpf-static"):
@@ -554,37 +536,7 @@ def check_files():
 
 
 BAD = Serve()
-GPU = """mount --bind "$1/devices" /proc/devices && mount --bind "$1/fd" /proc/$2/fd &&
-    mount --bind "$1/fdinfo" /proc/$2/fdinfo && shift 2 && exec "$@\""""
-
-
-def check_gpus():
-    """A process with a client of a GPU: 24184 KiB, in a file in place of its own."""
-    if not need("mount", "a GPU"):
-        return
-    sleeper = subprocess.Popen(["sleep", "3600"])
-    try:
-        with tempfile.TemporaryDirectory() as directory:
-            for name in "fd", "fdinfo":
-                os.mkdir(directory + "/" + name)
-            os.symlink("/dev/dri/renderD128", directory + "/fd/7")
-            shutil.copy(HERE + "/../fixtures/proc/drm-xe", directory + "/fdinfo/7")
-            with open(directory + "/devices", "w") as file:
-                file.write("Character devices:\n226 drm\n")
-            prefix = ["unshare", "-m", "sh", "-c", GPU, "-", directory, str(sleeper.pid)]
-            with Serve("--source", "proc", prefix=prefix) as serve:
-                page = json.loads(serve.get("/snapshot.json?filter=%5Esleep%24").text)
-                row = [p for p in page["processes"] if p["pid"] == sleeper.pid][0]
-                same("a GPU: a process", (row["gpu_bytes"], len(row["gpu_parts"])), (24184 << 10, 4))
-                same("a GPU: a region", [r["resident_bytes"] for r in page["system"]["gpu"]["regions"]
-                                         if r["region"] == "vram0"], [23992 << 10])
-                same("a GPU: a metric", serve.metric('zmem_group_gpu_bytes{group="sleep"}'), float(24184 << 10))
-    finally:
-        sleeper.kill()
-        sleeper.wait()
-
-
 run_checks((check_pages, check_queries, check_refusals, check_token, check_unix, check_start,
-            check_no_token, check_privileges, check_half_closed, check_ends, check_secrets, check_files, check_gpus))
+            check_no_token, check_privileges, check_half_closed, check_ends, check_secrets, check_files))
 same("after all refusals: exit code", BAD.stop(), 0)
 sys.exit(exit_code())

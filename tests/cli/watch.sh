@@ -138,39 +138,6 @@ check '--grow: at the end the process that grew, first' jq -es --argjson pid "$g
 check '--grow: only growth of 1 MiB, or in most snapshots' jq -es 'map(select(.pid)) | length > 0 and
 	all(.grown_bytes >= 1048576 or 2 * .grew_ticks > .compared_ticks)' "$TMP/watch"
 check '--grow: it grew in some snapshots' grew_in_some
-start_watch -i 0.1 -F ndjson -p "$grower,$still" --grow --min 40M
-more_ticks
-grow 30000000
-more_ticks
-grow 20000000
-more_ticks
-ended '--grow --min' TERM
-check '--grow --min: another floor, two snapshots' jq -es 'map(select(.pid)) | length > 0 and
-	all(.grown_bytes >= 41943040 and .grew_ticks >= 2)' "$TMP/watch"
-check '--grow --min: the total has its change' jq -es 'map(select(.watch).watch.pss_swap_change_bytes) |
-	.[-1] >= 44000000' "$TMP/watch"
-start_watch -i 0.1 --grow -p "$grower"
-wait_until grep -q 'PID ' "$TMP/watch"
-grow 10000000
-check '--grow: a table has the snapshots in which it grew' wait_until grep -qE '^ *[0-9]+ .* [1-9][0-9]*/[0-9]+  ' "$TMP/watch"
-ended '--grow: a table' TERM
-if need users 'small growth'; then
-	# Growth far below 1 MiB, again and again: the row is shown, with its growth in an hour once 10 s have passed.
-	as_nobody "$ZMEM" -q watch --grow -i 2 -c 7 -F ndjson -p "$grower,$still" >"$TMP/watch" &
-	watch=$!
-	while kill -0 "$watch" 2>/dev/null; do
-		grow 20000
-		sleep 0.3 # time itself: it grows between two ticks
-	done
-	wait "$watch"
-	check '--grow: small growth that goes on' jq -es --argjson pid "$grower" --argjson still "[$still]" 'map(select(.pid)) |
-		(map(select(.pid == $pid)) | length >= 3 and .[0].rss_change_bytes < 1048576) and
-		(map(select(.pid as $pid | $still | index($pid))) == [])' "$TMP/watch"
-	check '--grow: its growth in an hour' jq -es --argjson pid "$grower" '(map(select(.watch))[-1]) as $last |
-		($last.timestamp_ms - $last.watch.since_ms) as $ms | map(select(.pid == $pid)) |
-		.[0].grown_bytes_per_hour == null and (.[-1] | .watched_seconds == ($ms / 1000 | floor) and
-			.grown_bytes_per_hour == (.grown_bytes * 3600000 / $ms | trunc))' "$TMP/watch"
-fi
 # grow without a target shows one table, the last one, and names the next command: the process with a growth that goes on, not
 # one that grew more at once, nor one that has just begun. Other processes may grow, too: it sees its own alone.
 if need mount 'grow without a target'; then
@@ -263,13 +230,6 @@ if need users 'a process that starts and one that ends'; then
 	check 'end: the total shrinks by its value' jq -es '(map(select(.pid))[-1].rss_bytes) as $had |
 		map(select(.watch) | .watch.rss_change_bytes | numbers) | min == -$had' "$TMP/watch"
 fi
-zmem watch -c 3 -i 0.1 -g user -F ndjson -p "$still,$grower"
-check 'groups: fit the schema' "${VALID[@]}" "$TMP/out"
-check 'groups: have deltas' jq -es 'map(select(.type == "group"))[1:] | all(.rss_change_bytes == 0)' "$TMP/out"
-zmem watch -c 2 -i 0.1 -p "$still" -b -H -o pid,rss,rss_change,pss_change
-equal '-b -H: only values' "$(grep -acE '^ *[0-9]+ +[0-9]+ +[0-9-]+ +[0-9+-]+$' "$TMP/out")" 40
-zmem watch -c 2 -i 0.1 -s rss_change -p "$still" -n 3 --min 0
-expect_rc 'sorted by a change' 0
 zmem watch -c 2 -i 0.1 -p "$still,4194303"
 expect_rc 'a pid that does not exist' 3
 expect_stderr_lines 'a pid that does not exist: told once' $((1 + notes))
@@ -398,35 +358,16 @@ zmem watch --replay "$TMP/recording" -c 2
 refuse_out 'replay: its cost is not shown' 'ms of CPU'
 equal 'replay: the number of frames' "$(grep -ac ' total$' "$TMP/out")" 2
 zmem record -c 1 "$TMP/one" -q
-zmem watch --replay "$TMP/one"
-equal 'replay: one frame' "$rc $(grep -ac ' total$' "$TMP/out")" '0 1'
 zmem watch --grow --replay "$TMP/one"
 equal 'replay: one snapshot shows no growth' "$rc $err" "0 zmem-bpf: $TMP/one: growth takes two snapshots, and it has one"
-# Without the end and the last byte of frame 4.
-head -c -33 "$TMP/recording" >"$TMP/cut"
-zmem watch --replay "$TMP/cut"
-equal 'replay: cut off: complete frames' "$rc $(grep -ac ' total$' "$TMP/out")" '0 3'
-expect_err 'replay: cut off: a note' 'the recording is cut off after snapshot 3 at byte [0-9]+$'
 zmem watch --replay "$TMP/recording" -u no-such-user
 expect_rc 'replay: no such user' 3
 
-# ---- refusals ----
-for format in json folded openmetrics prometheus html; do
-	refused "--format $format" 2 'must be one of table, ndjson' watch -F "$format"
-done
-refused '--tree' 2 'does not take --tree: it shows changes' watch --tree
-refused '--tree of groups' 2 'does not take --tree: it shows changes' watch --tree -g user,name
+# ---- refusals; cli/options.sh has the formats and options that watch does not take ----
+
 refused '--grow --delta last' 2 'since the start' watch --grow --delta last
 refused '-o grew without changes' 2 'no changes to show' -o +grew
 refused '--grow without PSS' 2 '--grow cannot be combined with --pss none' watch --grow --pss none
 refused '--total --changed' 2 '--total cannot be combined with --changed' watch --total --changed
-refused '-i 0.01' 2 'not a time from 0.1' watch -i 0.01
-refused '--nice 20' 2 'not a number from 0 to 19' watch --nice 20
-for option in --changed --grow --no-lock '--nice 3' '--delta start'; do
-	# shellcheck disable=SC2086
-	refused "snapshot $option" 2 "does not take ${option%% *}" $option
-done
-refused 'snapshot: no columns of deltas' 2 'it has no changes to show' -o +pss_change
-refused 'snapshot: no sorting by deltas' 2 'it has no changes to show' -s pss_change
 exec 7>&- 8>&-
 wait "$grower" "$fleet"

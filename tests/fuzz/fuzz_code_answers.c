@@ -15,12 +15,12 @@
 
 static const uint8_t *input;
 static size_t input_left;
-static struct grow_helpers helpers = {.hurry_fd = -1};
+static struct helpers helpers = {.hurry_fd = -1};
 
 /* These are linked in the place of the real ones: no process is started. */
 int __wrap_helper_start(struct helper *h);
-int __wrap_helper_call(struct helper *h, const struct helper_limits *limits,
-		       const struct helper_message *request, struct helper_message *ret);
+int __wrap_helper_call(struct helper *h, size_t fds);
+int __wrap_helper_call_file(struct helper *h);
 void __wrap_helper_done(struct helper *h);
 
 int __wrap_helper_start(struct helper *h)
@@ -30,20 +30,20 @@ int __wrap_helper_start(struct helper *h)
 	return 0;
 }
 
-int __wrap_helper_call(struct helper *h, const struct helper_limits *limits,
-		       const struct helper_message *request, struct helper_message *ret)
+int __wrap_helper_call(struct helper *h, size_t fds)
 {
+	struct helper_message *ret = &h->answer;
 	int8_t error = 0;
 	uint16_t len = 0;
 
-	(void)limits;
+	(void)fds;
 	__wrap_helper_start(h);
-	FUZZ_CHECK(request->len <= HELPER_DATA);
+	FUZZ_CHECK(h->request.len <= HELPER_DATA);
 	if (!input_left)
 		return -ECHILD;
 	fuzz_take(&input, &input_left, &error, sizeof(error));
 	fuzz_take(&input, &input_left, &len, sizeof(len));
-	ret->kind = request->kind;
+	ret->kind = h->request.kind;
 	ret->fds = 0;
 	ret->len = len < input_left ? len : input_left;
 	/* What was there before is not part of it. */
@@ -54,6 +54,11 @@ int __wrap_helper_call(struct helper *h, const struct helper_limits *limits,
 	input_left -= ret->len;
 	/* As helper_call() does. */
 	return error > 0 ? -ENOENT : error == -ENOMEM ? -EFBIG : error;
+}
+
+int __wrap_helper_call_file(struct helper *h)
+{
+	return __wrap_helper_call(h, 0);
 }
 
 void __wrap_helper_done(struct helper *h)
@@ -126,7 +131,7 @@ static void ask_code_reader(uint8_t what)
 	FUZZ_CHECK(code_reader_new(NULL, 65534, 65534, &helpers, &reader) == 0);
 	FUZZ_CHECK(code_reader_begin(reader) == 1);
 	if (what == 0) {
-		code_reader_name(reader, 0, address, ADDRESSES, check_name, &named);
+		code_reader_name(reader, CODE_NAMES, 0, address, ADDRESSES, check_name, &named);
 	} else if (what == 7) {
 		static const char *const name[] = {"free", "malloc"};
 		const struct function_names names = {name, 2, 2};
@@ -175,7 +180,7 @@ static void ask_process_reader(uint8_t what)
 		n = process_read_memory(&reader, -1, 0, bytes, sizeof(bytes));
 		FUZZ_CHECK(n <= (int)sizeof(bytes));
 	}
-	process_reader_done(&reader);
+	helper_done(&reader.helper);
 }
 
 static void ask_demangler(void)
@@ -187,7 +192,7 @@ static void ask_demangler(void)
 		name[i] = "_Z1fv";
 	demangler_init(&d, &helpers);
 	FUZZ_CHECK(demangler_run(&d, name, ADDRESSES, check_text, NULL) == 0);
-	demangler_done(&d);
+	helper_done(&d.helper);
 }
 
 const unsigned fuzz_changes = 2000;

@@ -28,10 +28,10 @@ static void add_record(const uint8_t **data, size_t *size, const struct decode_l
 	make_record(how, &r);
 	FUZZ_CHECK(decode_records(&r, r.record.size, limits, s) == r.record.size);
 	if (how & HOW_ROLLUP) {
-		struct pool_result result = {.counters.have = (1u << ROLLUP_COUNTERS) - 1};
+		struct pool_result result = {.counters.have = (1u << SMAPS_KEYS) - 1};
 
 		fuzz_take(data, size, result.counters.value, sizeof(result.counters.value));
-		for (int i = 0; i < ROLLUP_COUNTERS; i++)
+		for (int i = 0; i < SMAPS_KEYS; i++)
 			result.counters.value[i] &= (1ull << 62) - 1; /* as it is parsed */
 		result.status = how & HOW_SMALL ? PSS_OK : PSS_DENIED;
 		if (s->process[s->count - 1].pss_status == PSS_SKIPPED)

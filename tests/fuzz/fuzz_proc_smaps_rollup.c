@@ -19,9 +19,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_CHECK(r == -EINVAL && rollup.have == 42);
 		return 0;
 	}
-	FUZZ_CHECK(rollup.have & (1u << ROLLUP_RSS | 1u << ROLLUP_PSS));
-	check_counters(data, size, rollup_keys, ROLLUP_COUNTERS, rollup.have, rollup.value);
-	len = print_counters(text, 0, sizeof(text), rollup_keys, ROLLUP_COUNTERS, rollup.have,
+	FUZZ_CHECK(rollup.have & (1u << SMAPS_RSS | 1u << SMAPS_PSS));
+	check_counters(data, size, rollup_keys, SMAPS_KEYS, rollup.have, rollup.value);
+	len = print_counters(text, 0, sizeof(text), rollup_keys, SMAPS_KEYS, rollup.have,
 			     rollup.value);
 	FUZZ_CHECK(smaps_rollup_parse(text, len, &again) == 0);
 	FUZZ_CHECK(again.have == rollup.have &&

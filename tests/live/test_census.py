@@ -46,8 +46,8 @@ NOISY = {"anon", "page_cache", "mapped"}
 QUIET = {"anon_unmapped", "large_kmalloc", "vmalloc", "percpu", "hugetlb", "zram_zswap", "net_rings", "balloon",
          "driver_mapped", "reserved", "unnamed_kernel"}
 PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-NORESERVE, HUGETLB = 0x4000, 0x40000
-MADV_DONTNEED, MADV_HUGEPAGE, MADV_NOHUGEPAGE = 4, 14, 15
+HUGETLB = 0x40000
+MADV_HUGEPAGE, MADV_NOHUGEPAGE = 14, 15
 BASE = next((p for p in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.exists(p + "/cgroup.procs")), None)
 NAME = "zmem-census-%d" % os.getpid()
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -152,81 +152,6 @@ def anonymous(size=SIZE, advice=MADV_NOHUGEPAGE):
 # ---- pages of users ----
 
 
-def of_anonymous():
-    @contextlib.contextmanager
-    def state():
-        with anonymous():
-            yield
-
-    grows("anonymous memory", state, {"anon": SIZE})
-
-
-def of_memfd():
-    @contextlib.contextmanager
-    def state():
-        fd = os.memfd_create(NAME)
-        try:
-            os.ftruncate(fd, SIZE)
-            for _ in range(SIZE // MIB):
-                os.write(fd, b"m" * MIB)
-            with mmap.mmap(fd, SIZE) as area:
-                yield [(lambda: sum(area[at] for at in range(0, SIZE // 2, PAGE)),
-                        {"shmem": SIZE, ("shmem", "in page tables"): SIZE // 2, ("shmem", "in no page table"): SIZE // 2})]
-        finally:
-            os.close(fd)
-
-    grows("memfd", state, {"shmem": SIZE, ("shmem", "in no page table"): SIZE})
-
-
-@contextlib.contextmanager
-def tmpfs(*options):
-    with tempfile.TemporaryDirectory(prefix=NAME) as at:
-        subprocess.run(["mount", "-t", "tmpfs", *options, "zmem", at], check=True)
-        try:
-            yield at
-        finally:
-            subprocess.run(["umount", "-l", at], check=True)
-
-
-def fill(path, size=SIZE):
-    with open(path, "wb") as file:
-        for at in range(0, size, MIB):
-            file.write(b"f" * min(MIB, size - at))
-
-
-def of_tmpfs():
-    @contextlib.contextmanager
-    def state():
-        with tmpfs() as at:
-            fill(at + "/file")
-            yield
-
-    @contextlib.contextmanager
-    def huge():
-        with tmpfs("-o", "huge=always") as at:
-            fill(at + "/file")
-            yield
-
-    if not need("mount", "a file of a tmpfs"):
-        return
-    grows("a file of a tmpfs", state, {"shmem": SIZE, ("shmem", "in no page table"): SIZE})
-    grows("a file of a tmpfs in huge pages", huge, {"shmem": SIZE, ("shmem", "in no page table"): SIZE})
-
-
-def of_page_cache():
-    @contextlib.contextmanager
-    def state():
-        with tempfile.TemporaryDirectory(dir=O) as at:
-            fill(at + "/file")
-            with open(at + "/file", "r+b") as file, mmap.mmap(file.fileno(), SIZE) as area:
-                os.fsync(file.fileno())
-                yield [(lambda: sum(area[at] for at in range(0, SIZE // 2, PAGE)), {"page_cache": SIZE, "mapped": SIZE // 2})]
-
-    grows("page cache", state, {"page_cache": SIZE, "mapped": 0})
-
-
-
-
 def of_hugetlb():
     @contextlib.contextmanager
     def state():
@@ -244,37 +169,6 @@ def of_hugetlb():
     if not need("hugetlb", "huge pages of hugetlb"):
         return
     grows("huge pages of hugetlb", state, {"hugetlb": SIZE, ("hugetlb", "free"): SIZE})
-
-
-def of_huge_pages_cut():
-    """The kernel still has the other half of each huge page, until it splits them."""
-    size = SIZE // 2
-
-    def state(advice, start):
-        @contextlib.contextmanager
-        def make():
-            with mmap.mmap(-1, SIZE + HUGE, PRIVATE) as area:
-                first = -address(area) % HUGE
-                advise(area, 0, SIZE + HUGE, advice)
-                for at in range(first, first + SIZE, PAGE):
-                    area[at] = 1
-
-                def cut():
-                    for at in range(first, first + SIZE, HUGE):
-                        advise(area, at + start, HUGE // 2, MADV_DONTNEED)
-
-                yield [(cut, {"anon": size, **({"anon_unmapped": size, ("anon_unmapped", "rest of huge pages"): size} if advice == MADV_HUGEPAGE else {})})]
-        return make
-
-    try:
-        with mmap.mmap(-1, PAGE, PRIVATE) as area:
-            advise(area, 0, PAGE, MADV_HUGEPAGE)
-    except OSError:
-        print("note this kernel has no transparent huge pages")
-        return
-    grows("huge pages that lost their second half", state(MADV_HUGEPAGE, HUGE // 2), {"anon": SIZE})
-    grows("huge pages that lost their first half", state(MADV_HUGEPAGE, 0), {"anon": SIZE})
-    grows("small pages that lost a half", state(MADV_NOHUGEPAGE, 0), {"anon": SIZE})
 
 
 # ---- pages that the kernel holds for users ----
@@ -383,38 +277,6 @@ def of_large_kmalloc():
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(limit[0], 2 * count + 100), max(limit[1], 2 * count + 100)))
     grows("large kmalloc", state, {"large_kmalloc": SIZE})
-
-
-def of_slab():
-    """Names that do not exist, which go with their directory."""
-    count = 200000
-    with open("/proc/slabinfo", encoding="ascii") as file:
-        row = next(line.split() for line in file if line.startswith("dentry "))
-    # The room that earlier names have left is used first.
-    new = max(0, count - (int(row[2]) - int(row[1])))
-    size = -(-new // int(row[4])) * int(row[5]) * PAGE
-
-    @contextlib.contextmanager
-    def state():
-        with tempfile.TemporaryDirectory(dir=O) as at:
-            for number in range(count):
-                os.access("%s/%d" % (at, number), os.F_OK)
-            yield
-
-    grows("slab: 200,000 directory entries", state, {"slab": size, ("slab", "dentry"): size})
-
-
-def of_page_tables():
-    """Each page is in a table of its own."""
-    @contextlib.contextmanager
-    def state():
-        with mmap.mmap(-1, SIZE // PAGE * HUGE, PRIVATE | NORESERVE) as area:
-            advise(area, 0, len(area), MADV_NOHUGEPAGE)
-            for at in range(0, len(area), HUGE):
-                area[at] = 1
-            yield
-
-    grows("page tables", state, {"page_tables": SIZE, "anon": SIZE})
 
 
 def of_kernel_stacks():
@@ -605,9 +467,7 @@ def sums():
 
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # it gives back what it made
-    run_checks((of_anonymous, of_memfd, of_tmpfs, of_page_cache, of_hugetlb, of_huge_pages_cut, of_pipes, of_io_uring,
-                of_packet_ring, of_vmalloc, of_large_kmalloc, of_slab, of_page_tables, of_kernel_stacks, of_sockets, of_network_rings, of_zram,
-                of_deleted_cgroups, sums))
+    run_checks((of_hugetlb, of_pipes, of_io_uring, of_packet_ring, of_vmalloc, of_large_kmalloc, of_kernel_stacks, of_sockets, of_network_rings, of_zram, of_deleted_cgroups, sums))
     return exit_code()
 
 

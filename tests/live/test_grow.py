@@ -4,27 +4,21 @@
 that end, execute, fork, are stopped, and many threads and stacks."""
 # needs: bpf ptrace users python-jsonschema
 
-import contextlib
-import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from growing import (COUNTERS, KIB, LIMIT, MIB, Grow, Lab, functions, open_files, program, read_profile,  # noqa: E402
-                     rollup, run_live, status)
+from growing import COUNTERS, KIB, LIMIT, MIB, Grow, Lab, functions, program, rollup, run_live, status  # noqa: E402
 from outcome import O, PROGRAM, cgroup_removed, need, result, wait_until  # noqa: E402
 from terminal import Pty  # noqa: E402
 
 LAB = O + "/growlab"
-VALIDATE = os.path.join(os.path.dirname(__file__), "../support/validate_json.py")
 # Sizes of tables and of the page that ends a stack belong to a site, too.
 SLACK_KIB = 128
 
@@ -83,30 +77,6 @@ def check_sites():
                    "sites: the callers are right without frame pointers", functions(stack))
             result(0 <= 4 * MIB - stack["resident_bytes"] <= astray * KIB, "sites: its pages are still there",
                    stack["resident_bytes"])
-
-
-def check_schema():
-    with lab("mmap") as one:
-        grow = one.count("--sample", "1")
-        one.go()
-        grow.report()
-        with tempfile.NamedTemporaryFile("w") as file:
-            file.write(grow.text)
-            file.flush()
-            done = subprocess.run(("/usr/bin/python3", VALIDATE, file.name), capture_output=True,
-                                  text=True, check=False)
-    result(done.returncode == 0, "the document matches its schema", done.stdout + done.stderr)
-
-
-def check_sampled():
-    """The sum stays exact, and a site has about what it allocates."""
-    with lab() as one:
-        document, before, after = one.measured("--sample", "16")
-    expect_exact("one in 16", document, before, after)
-    got = site_sums(document, "anon").get("mmap", 0)
-    result(3 * 1024 < got < 5 * 1024, "one in 16: a site has about its size", got)
-    result(document["accounted"]["sampled_events"] > 1000, "one in 16: it is said",
-           document["accounted"])
 
 
 def check_attribution():
@@ -250,35 +220,6 @@ def check_command():
     os.kill(int(done.stdout), signal.SIGKILL)
 
 
-def check_pprof():
-    """A profile that pprof reads: by the published format, and by pprof where it is installed."""
-    with tempfile.TemporaryDirectory() as directory:
-        path = directory + "/job.pb"
-        # A command that ends within milliseconds may be gone before it is read.
-        with Lab(PROGRAM, "grow", "-F", "pprof", "--sample", "1", "--output", path, "--", LAB, "mmap", "shmem") as job:
-            wait_until(lambda: LAB in open_files(job.pid))
-            job.go()
-        result(job.child.returncode == 0, "pprof: exit code", job.child.returncode)
-        with open(path, "rb") as file:
-            units, stacks, _ = read_profile(file.read())
-        result(units["growth"] == "bytes" and all(len(v) == len(units) for _, v in stacks),
-               "pprof: types of values", units)
-        for site in ("site_mmap", "site_shmem"):
-            grown = sum(values["growth"] for functions_, values in stacks if site in functions_)
-            # Pages of the program's own code may be among it.
-            result(0 <= grown - (4 << 20) <= 256 << 10, "pprof: %s has 4 MiB" % site,
-                   [s for s in stacks if site in s[0]])
-        go = shutil.which("go") or shutil.which("go", path="/usr/lib/go/bin")
-        reader = [go, "tool", "pprof"] if go else [shutil.which("pprof")]
-        if reader[0]:
-            done = subprocess.run(reader + ["-top", path], capture_output=True, text=True, check=False,
-                                  timeout=LIMIT, env=dict(os.environ, HOME=directory))
-            result(done.returncode == 0 and "4096kB" in done.stdout and "site_mmap" in done.stdout,
-                   "pprof: it reads the profile", (done.stdout[:600], done.stderr[:200]))
-        else:
-            print("# pprof is not installed (golang-go)")
-
-
 def check_cgroup():
     """The processes of a cgroup of its own, and no other."""
     if not need("cgroups", "a cgroup"):
@@ -406,61 +347,6 @@ def shown_lines(data):
     return lines
 
 
-LEAK = r"""
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-#define PART __attribute__((noinline, noclone))
-static char *volatile kept;
-static void step(int depth);
-PART void remember(void) { kept = malloc(9000); memset(kept, 1, 9000); }
-PART void churn(void) { char *p = malloc(40 << 20); memset(p, 1, 40 << 20); __asm__("" ::"r"(p) : "memory"); free(p); }
-#define STEP(n) PART void step##n(int depth) { if (depth) step(depth - 1); else remember(); __asm__(""); }
-STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5)
-PART void step(int depth)
-{
-    static void (*const steps[])(int) = {step0, step1, step2, step3, step4, step5};
-    steps[(rand() >> 4) % 6](depth);
-    __asm__("");
-}
-PART void serve(void) { for (int i = 0; i < 1200; i++) { step(3); if (i % 400 == 0) churn(); } }
-int main(void) { serve(); return kill(getppid(), SIGINT) + pause(); }
-"""
-
-
-def check_rows():
-    """A leak of many paths is the first row; --paths has a row for each; folded stacks add up to the growth."""
-    with tempfile.TemporaryDirectory() as directory:
-        path = directory + "/leak"
-        subprocess.run(("gcc", "-O2", "-fno-optimize-sibling-calls", "-x", "c", "-", "-o", path), input=LEAK, text=True,
-                       check=True)
-
-        def grow(*args):
-            done = subprocess.run((PROGRAM, "grow", "-q", *args, "--", path), check=False,
-                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
-            result(done.returncode == 0, "rows: exit code", done.stderr)
-            return done.stdout.lstrip("\0").splitlines()
-
-        lines = grow("-n", "3")
-        result(re.match(r".* \+1[01]\.[0-9]+ MiB .* anon +remember < step[0-5] < .*\(\+[0-9]+ paths\)$", lines[1]),
-               "rows: the leak is the first one", lines)
-        result(len(grow("--paths", "-a")) > 200, "--paths: a row for each")
-        lines = grow("-s", "added", "-n", "1")
-        result("churn < serve < main" in lines[1], "-s added: what is freed again", lines)
-        folded = [line.rsplit(" ", 1) for line in grow("-F", "folded")]
-        document = json.loads("".join(grow("-J")))
-        whole = document["accounted"]["stacks_bytes"]
-        plain = [(stack, int(size)) for stack, size in folded if not stack.startswith("[given back];")]
-        given = sum(int(size) for stack, size in folded if stack.startswith("[given back];"))
-        kept = sum(size for _, size in plain) - given
-        result(abs(kept - whole) < MIB, "folded: the growth", (kept, whole))
-        leak, freed = (sum(size for stack, size in plain if name in stack) for name in ("remember", "churn"))
-        result(leak > 10 * MIB > MIB > freed, "folded: the leak, not what is freed again", (leak, freed))
-        result(sum(document["frames"][s["frames"][-1]]["function"] == "_start" for s in document["stacks"]) > 200,
-               "json: stacks by numbers of frames")
-
-
 def check_progress():
     """A line that counts on a terminal, and is gone when the table comes."""
     line = re.compile(rb"\r\d+\.\d s( of \d+\.\d s)?: \+[0-9.]+ MiB, \d+ stacks? \(Ctrl-C shows them\)")
@@ -493,19 +379,11 @@ def check_refusals():
     os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
     for name, code, text, *args in (
             ("stacks of no process", 2, "needs a PID", "-F", "folded"),
-            ("paths of no process", 2, "--paths needs a PID", "--paths"),
             ("an order by text", 2, "--sort code: it is no number", "1", "-s", "code"),
-            ("an order by no column", 2, "grow has no column 'pss'", "1", "-s", "pss"),
-            ("a sample of no page", 2, "--sample 0: not a number from 1", "1", "--sample", "0"),
-            ("a sample that is no size", 2, "--sample 1X: not a size", "1", "--malloc", "--sample", "1X"),
-            ("two ways", 2, "one of", "1", "--name", "x"),
             ("a pid that does not exist", 3, "no such process", "4000000"),
             ("a process that has ended", 3, "it has ended, and has no memory any more", str(ended.pid)),
             ("a name that does not exist", 3, "no process matches", "--name", "no-such-name"),
-            ("a format that it has not", 2, "--format", "1", "-F", "csv"),
             ("two numbers of a stack", 2, "it has one of growth and added", "1", "-F", "folded", "-o", "growth,added"),
-            ("no number of a stack", 2, "it has one of growth and added", "1", "-F", "folded", "-o", "line"),
-            ("an error as an area", 2, "it has one of growth and added", "1", "-F", "folded", "-o", "error"),
             ("blocks without --malloc", 2, "with --malloc also held", "1", "-F", "folded", "-o", "held"),
             ("without BPF", 125, "CAP_", "-q", "--", "true"),
     ):
@@ -518,7 +396,7 @@ def check_refusals():
 
 
 if __name__ == "__main__":
-    sys.exit(run_live(check_sites, check_schema, check_sampled, check_attribution, check_no_room, check_still,
+    sys.exit(run_live(check_sites, check_attribution, check_no_room, check_still,
                       check_kernel_adds, check_copied, check_absent_pages, check_end,
-                      check_command, check_cgroup, check_pprof, check_follow, check_short, check_frame_pointers,
-                      check_static, check_stopped, check_threads, check_rows, check_progress, check_refusals))
+                      check_command, check_cgroup, check_follow, check_short, check_frame_pointers,
+                      check_static, check_stopped, check_threads, check_progress, check_refusals))

@@ -20,7 +20,7 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from growing import MIB, NOBODY, Lab, directory_for_all, fewer_capabilities, functions, open_files  # noqa: E402
+from growing import MIB, NOBODY, Lab, directory_for_all, fewer_capabilities, open_files  # noqa: E402
 from growing import run_live, stack_of_4_mib, write  # noqa: E402
 from outcome import PROGRAM, need, result, wait_until  # noqa: E402
 
@@ -345,58 +345,5 @@ def check_debuginfod_home():
                 grow.child.kill()
 
 
-RUST = """
-use std::collections::HashMap;
-use std::io::Read;
-struct Sessions { all: HashMap<u64, Vec<u8>> }
-trait Keep<const N: usize> { fn keep(&mut self, n: u64); }
-impl<const N: usize> Keep<N> for Sessions {
-    #[inline(never)] fn keep(&mut self, n: u64) { self.all.insert(n, vec![1u8; N]); }
-}
-mod gr\u00f6\u00dfe {
-    #[inline(never)] pub fn f\u00fcllen<F: FnMut(u64)>(mut f: F) { for i in 0..2048 { f(i) } }
-}
-fn main() {
-    println!("READY {}", std::process::id());
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line).unwrap();
-    let mut s = Sessions { all: HashMap::new() };
-    gr\u00f6\u00dfe::f\u00fcllen(|i| Keep::<4096>::keep(&mut s, i));
-    println!("DONE");
-    let mut rest = Vec::new();
-    std::io::stdin().read_to_end(&mut rest).unwrap();
-    println!("{}", s.all.len());
-}
-"""
-
-
-def check_rust():
-    """Rust's second scheme of names, which newer releases of rustc have by default."""
-    if not need("rustc", "Rust"):
-        return
-    with directory_for_all() as directory:
-        with open(directory + "/leak.rs", "w", encoding="utf-8") as file:
-            file.write(RUST)
-        option = "-C" + "symbol-mangling-version=v0"
-        for flags in ((option,), ("-Zunstable-options", option)):
-            done = subprocess.run(("rustc", "-O", *flags, "-o", directory + "/leak", directory + "/leak.rs"),
-                                  capture_output=True, text=True, check=False, cwd=directory)
-            if done.returncode == 0:
-                break
-        result(done.returncode == 0, "Rust: it compiles", done.stderr[-300:])
-        with Lab(directory + "/leak") as child:
-            document = child.grown()
-        keep = "<leak::Sessions as leak::Keep<4096>>::keep"
-        caller = "leak::gr\u00f6\u00dfe::f\u00fcllen::<leak::main::{closure#0}>"
-        grown = 0
-        for stack in document["stacks"]:
-            names_of = functions(stack)
-            if keep in names_of:
-                grown += stack["net_bytes"]
-                result(caller in names_of and names_of.index(caller) > names_of.index(keep), "Rust: its caller", names_of)
-        result(grown >= 8 * MIB, "Rust: what it keeps, by its name", (grown, functions(document["stacks"][0])))
-
-
 if __name__ == "__main__":
-    sys.exit(run_live(check_rights, check_not_files, check_root, check_deleted, check_truncated, check_debuginfod, check_debuginfod_home,
-                      check_rust))
+    sys.exit(run_live(check_rights, check_not_files, check_root, check_deleted, check_truncated, check_debuginfod, check_debuginfod_home))

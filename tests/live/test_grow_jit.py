@@ -313,64 +313,6 @@ def check_hints():
         result(got == want, "node with%s names: %s" % ("" if words else "out", want or "no hint"), got)
 
 
-JAVA = """
-import java.util.*;
-public class Job {
-    static List<byte[]> kept = new ArrayList<>();
-    static void login(int n) {
-        for (int i = 0; i < n; i++) {
-            byte[] b = new byte[4096];
-            for (int j = 0; j < b.length; j += 64)
-                b[j] = 1;
-            kept.add(b);
-        }
-    }
-    public static void main(String[] args) throws Exception {
-        for (int i = 0; i < 20; i++) {  // it is compiled
-            login(500);
-            kept.clear();
-        }
-        System.out.println("READY " + ProcessHandle.current().pid());
-        System.in.read();
-        login(10000);
-        System.out.println("DONE");
-        while (System.in.read() >= 0)
-            ;
-    }
-}
-"""
-
-
-def check_java():
-    """A map that is made while the program runs, without a restart."""
-    if not all(map(shutil.which, ("java", "javac", "jcmd"))):
-        print("# no JDK is here: Java is not checked")
-        return
-    with tempfile.TemporaryDirectory() as directory:
-        with open(directory + "/Job.java", "w", encoding="ascii") as file:
-            file.write(JAVA)
-        if subprocess.run(("javac", "-d", directory, directory + "/Job.java"), check=False).returncode:
-            raise RuntimeError("javac")
-        command = ("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xms200m", "-Xmn150m", "-XX:+PreserveFramePointer",
-                   "-cp", directory, "Job")
-        got = hints(command)
-        result(got == ["Java"], "Java without names: the report says what to do", got)
-
-        def write_map(one):
-            done = subprocess.run(("jcmd", str(one.pid), "Compiler.perfmap"), check=False, capture_output=True, text=True)
-            if done.returncode or "Unknown" in done.stdout:
-                raise RuntimeError(done.stdout + done.stderr)
-
-        got = hints(command, after=write_map)
-        result(got == [], "Java with names: no hint", got)
-        with Lab(*command) as one:
-            document = one.grown(after=lambda: write_map(one))
-            os.unlink("/tmp/perf-%d.map" % one.pid)
-        grown = sum(s["net_bytes"] for s in document["stacks"] if any("Job.login(" in (n or "") for n in functions(s))
-                    and "JavaMain" in functions(s))
-        result(grown > 16 * MIB, "Java: its functions and their callers have names", [functions(s) for s in document["stacks"][:3]])
-
-
 def check_interpreter():
     """A program with the name of Python, and with code that has names of Python, is an interpreter."""
     before = Jit.program
@@ -391,4 +333,4 @@ def check_interpreter():
 
 if __name__ == "__main__":
     sys.exit(run_live(check_stacks, check_memory, check_later, check_users, check_lies, check_namespaces,
-                      check_processes, check_interpreter, check_python, check_java, check_hints))
+                      check_processes, check_interpreter, check_python, check_hints))

@@ -4,9 +4,7 @@
 separate files; and what a hostile program can make of it."""
 # needs: bpf ptrace users
 
-import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -15,8 +13,8 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from growing import KIB, MIB, NOBODY, Lab, directory_for_all, fewer_capabilities, named, run_live  # noqa: E402
-from outcome import PROGRAM, result  # noqa: E402
+from growing import KIB, MIB, NOBODY, Lab, directory_for_all, fewer_capabilities, run_live  # noqa: E402
+from outcome import result  # noqa: E402
 
 SOURCE = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support/linelab.c"))
 SLACK = 256 * KIB
@@ -28,7 +26,6 @@ def line_of(marker):
 
 
 EXPECTED = {line_of("FIRST"): 4, line_of("SECOND"): 2}
-PLAIN = (line_of("PLAIN FIRST"), line_of("PLAIN SECOND"))
 TOUCHED = 703  # in inlined.h
 
 
@@ -263,39 +260,4 @@ def check_hostile():
             expect(EXPECTED, "by root that may not become another user", good, uid=NOBODY)
 
 
-def check_outputs():
-    """As a user types it: table, folded, and the profile."""
-    with directory_for_all() as directory:
-        lab = build(directory)
-
-        def grow(*args, lab=lab):
-            # It waits for the end of its input, so that it can be read on a busy machine, too.
-            end, begin = os.pipe()
-            os.write(begin, b"go\n")
-            done = subprocess.run((PROGRAM, "grow", "-c", "1", *args, "--", lab), check=False, stdin=end,
-                                  capture_output=True, text=True, timeout=60)
-            os.close(begin)
-            os.close(end)
-            result(done.returncode == 0, "%s: exit code" % " ".join(args), done.stderr)
-            return [line for line in done.stdout.splitlines() if line != "DONE" and not line.startswith("READY")]
-
-        lines = grow("-o", "+line", "-n", "3")
-        result(lines[0].split()[-2:] == ["LINE", "CODE"], "table: the heading", lines[0])
-        rows = [re.split("  +", row)[-2:] for row in lines if "remember" in row]
-        result(rows == [["inlined.h:%d" % TOUCHED, "touch < remember < main"]], "table: the line of the place", lines)
-        rows = {row.split("  ")[-2].strip(): row.split()[-3:]
-                for row in grow("-o", "+line", "-n", "3", lab=build(directory, "-DPLAIN", name="plain")) if "remember" in row}
-        result(rows == {"linelab.c:%d" % line: ["remember_plain", "<", "main"] for line in PLAIN}, "table: a row for each line", rows)
-        lines = grow("-o", "line,growth", "-n", "2")
-        result(lines[0].split() == ["LINE", "GROWTH"], "table: chosen columns", lines[0])
-        folded = {";".join(line.rsplit(" ", 1)[0].split(";")[-2:])
-                  for line in grow("-o", "+line", "-F", "folded") if "remember" in line}
-        result(folded == {"remember:linelab.c:%d;touch:inlined.h:%d" % (line, TOUCHED) for line in EXPECTED},
-               "folded: lines", folded)
-        document = named(json.loads("".join(grow("-o", "+LINE", "-J"))))
-        result(set(places(document)) == set(EXPECTED), "json: lines", places(document))
-        done = subprocess.run((PROGRAM, "grow", "-o", "+line"), capture_output=True, text=True, check=False)
-        result(done.returncode == 2 and "--columns needs a PID" in done.stderr, "without a process: refused", done.stderr)
-
-
-sys.exit(run_live(check_compilers, check_inlined, check_nested_inlined, check_left_out, check_nested, check_separate, check_further, check_hostile, check_outputs))
+sys.exit(run_live(check_compilers, check_inlined, check_nested_inlined, check_left_out, check_nested, check_separate, check_further, check_hostile))

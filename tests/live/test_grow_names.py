@@ -255,65 +255,6 @@ def check_assembler():
         result(names[:1] == [None], "behind the end of a symbol: no name", names)
 
 
-GO = r"""
-package main
-
-import (
-	"bufio"
-	"fmt"
-	"os"
-)
-
-type Sessions struct{ kept [][]byte }
-
-//go:noinline
-func (s *Sessions) Login(n int) {
-	for i := 0; i < n; i++ {
-		b := make([]byte, 1<<16)
-		for j := range b {
-			b[j] = 1
-		}
-		s.kept = append(s.kept, b)
-	}
-}
-
-var sessions Sessions
-
-//go:noinline
-func serve() { sessions.Login(32) }
-
-func main() {
-	in := bufio.NewReader(os.Stdin)
-	fmt.Println("READY", os.Getpid())
-	in.ReadString('\n')
-	serve()
-	fmt.Println("DONE")
-	in.ReadString('\n')
-}
-"""
-
-
-def check_go():
-    """Go has names without symbols."""
-    if not shutil.which("go"):
-        print("# no Go is here: its programs are not checked")
-        return
-    with directory_for_all() as directory:
-        with open(directory + "/lab.go", "w", encoding="ascii") as file:
-            file.write(GO)
-        environment = dict(os.environ, GOCACHE=directory + "/cache", GO111MODULE="off", CGO_ENABLED="0")
-        for what, flags in (("symbols", ()), ("no symbols", ("-ldflags", "-s -w")),
-                            ("no symbols, at any address", ("-ldflags", "-s -w", "-buildmode=pie"))):
-            subprocess.run(["go", "build", *flags, "-o", directory + "/lab", directory + "/lab.go"], check=True,
-                           env=environment)
-            with Lab(directory + "/lab") as lab:
-                document = lab.grown()
-            names = ["main.(*Sessions).Login", "main.serve", "main.main"]
-            there = sum(s["net_bytes"] for s in document["stacks"]
-                        if [n for n in functions(s) if n in names] == names)
-            result(there > MIB, "Go with %s: names" % what, [functions(s) for s in document["stacks"][:3]])
-
-
 def check_musl():
     """Code of musl has no tables for unwinding: what it allocates has its callers all the same."""
     if not shutil.which("musl-gcc"):
@@ -505,6 +446,6 @@ def check_replaced():
 
 
 if __name__ == "__main__":
-    sys.exit(run_live(check_no_symbols, check_assembler, check_go, check_musl,
+    sys.exit(run_live(check_no_symbols, check_assembler, check_musl,
                       check_static_c_library, check_wrappers, check_replaced, check_symbols, check_perf_map,
                       check_sections))

@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
 sys.dont_write_bytecode = True
 import oom  # noqa: E402
-from outcome import PROGRAM, exit_code, need, result, run_checks, wait_until  # noqa: E402
+from outcome import PROGRAM, exit_code, need, result, run_checks, same, wait_until  # noqa: E402
 from serving import Serve  # noqa: E402
 from terminal import Tmux, headings_at  # noqa: E402
 
@@ -50,16 +50,6 @@ def kill_seen(serve, group, program):
         row = json.loads(answer.text)["processes"][0]
         return row["name"] == NAME and (row["cgroup"] or "").endswith(os.path.basename(group.path))
     return group.kill(program, seen)
-
-
-def kills():
-    """All OOM kills of this machine."""
-    with open("/proc/vmstat", encoding="ascii") as file:
-        return int(dict(line.split() for line in file)["oom_kill"])
-
-
-def same(name, got, want):
-    result(got == want, name, "%r, not %r" % (got, want))
 
 
 def check_counter(group, program):
@@ -100,27 +90,7 @@ def check_counter(group, program):
 
 
 def check_groups(group, program):
-    """A group is what -g says. Twice -n groups are remembered, then the one that is silent for the longest time goes."""
-    others = [oom.eater(os.path.dirname(program), "%s-%d" % (NAME, i)) for i in (2, 3)]
-    names = (NAME, NAME + "-2", NAME + "-3")
-    # Kills of other tests have groups, too.
-    for _ in range(20):
-        before = kills()
-        with started("-g", "name", "-n", "1") as serve:
-            start = kills_of(serve, "other")
-            group.kill(program)
-            group.kill(others[0])
-            two = kills_until(serve, names[1], 1), kills_of(serve, NAME)
-            group.kill(others[1])
-            kills_until(serve, names[2], 1)
-            three, more = [kills_of(serve, name) for name in names], kills_of(serve, "other") - start
-        if kills() == before + 3:
-            same("-n 1: two groups have series", two, (1, 1))
-            same("-n 1: a third one takes the place of the first", three, [None, 1, 1])
-            same("-n 1: the kills of the first are those of others", more, 1)
-            break
-    else:
-        result(False, "-n 1: kills of ours alone", "other tests had kills at the same time, 20 times")
+    """A group is what -g says. unit/test_serve_selection.c has how many are remembered."""
     for key, label in (("cgroup", "/" + os.path.basename(group.path)), ("user", "root")):
         with started("-g", key) as serve:
             before = kills_of(serve, label) or 0
@@ -144,32 +114,31 @@ def check_top(group, program):
         return
     path = os.path.dirname(program) + "/kept.zmem"
     pids = oom.record(path, group, program, 2)
-    for columns, rows in ((80, 24), (140, 40)):
-        tmux = Tmux((PROGRAM, "top", "--replay", path, "-i", "1000", "-f", NAME), columns=columns, rows=rows)
-        try:
-            screen = tmux.until(lambda screen: "2 events" in screen)
-            line = time_line(screen)
-            result(line.count("!") == 2 and line.endswith("  2 events"), "%d columns: both kills are on the time line" % columns, screen)
-            tmux.keys("{")
-            for keys, event, victim in (("e", 2, pids[0]), ("e", 1, pids[1]), ("E", 2, pids[0])):
-                tmux.keys(*keys)
-                victim_row = re.compile(r"^ *%d .* %s \(killed\) *(│.*)?$" % (victim, NAME), re.M)
-                good = lambda screen, event=event, row=victim_row: "  event:%d" % event in time_line(screen) and row.search(screen)
-                screen = tmux.until(good)
-                result(good(screen), "%d columns, %s: event:%d, with its victim" % (columns, keys, event), screen)
-            tmux.keys("E")
-            screen = tmux.until(lambda screen: "there is no earlier event" in screen)
-            result("there is no earlier event" in screen, "%d columns, E: no event is earlier" % columns, screen)
-            tmux.keys("]", "E")
-            screen = tmux.until(lambda screen: "  event:1" in screen)
-            result(re.search(r"^ *%d " % pids[1], screen, re.M), "%d columns, E from the end: the last kill" % columns, screen)
-            tmux.keys("@", "event:2", "Enter")
-            screen = tmux.until(lambda screen: "  event:2" in screen)
-            result(re.search(r"^ *%d " % pids[0], screen, re.M), "%d columns, @ event:2: the first kill" % columns, screen)
-            if os.environ.get("SCREENS"):
-                print(screen)
-        finally:
-            tmux.close()
+    tmux = Tmux((PROGRAM, "top", "--replay", path, "-i", "1000", "-f", NAME), columns=140, rows=40)
+    try:
+        screen = tmux.until(lambda screen: "2 events" in screen)
+        line = time_line(screen)
+        result(line.count("!") == 2 and line.endswith("  2 events"), "both kills are on the time line", screen)
+        tmux.keys("{")
+        for keys, event, victim in (("e", 2, pids[0]), ("e", 1, pids[1]), ("E", 2, pids[0])):
+            tmux.keys(*keys)
+            victim_row = re.compile(r"^ *%d .* %s \(killed\) *(│.*)?$" % (victim, NAME), re.M)
+            good = lambda screen, event=event, row=victim_row: "  event:%d" % event in time_line(screen) and row.search(screen)
+            screen = tmux.until(good)
+            result(good(screen), "%s: event:%d, with its victim" % (keys, event), screen)
+        tmux.keys("E")
+        screen = tmux.until(lambda screen: "there is no earlier event" in screen)
+        result("there is no earlier event" in screen, "E: no event is earlier", screen)
+        tmux.keys("]", "E")
+        screen = tmux.until(lambda screen: "  event:1" in screen)
+        result(re.search(r"^ *%d " % pids[1], screen, re.M), "E from the end: the last kill", screen)
+        tmux.keys("@", "event:2", "Enter")
+        screen = tmux.until(lambda screen: "  event:2" in screen)
+        result(re.search(r"^ *%d " % pids[0], screen, re.M), "@ event:2: the first kill", screen)
+        if os.environ.get("SCREENS"):
+            print(screen)
+    finally:
+        tmux.close()
 
 
 def check_unwatched():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Pages one by one: lazily freed memory as smaps_rollup has it, shares of hugetlb pages, PSS by node."""
+"""PSS by node, and a process away from its memory."""
 
 import contextlib
 import csv
@@ -17,13 +17,11 @@ import threading
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import PROGRAM, exit_code, have, huge_pages, need, result, run_checks  # noqa: E402
+from outcome import PROGRAM, exit_code, need, result, run_checks  # noqa: E402
 
 MIB = 1 << 20
-HUGE = 2 * MIB
 LIMIT = 60
-MADV_FREE, MADV_HUGEPAGE, MADV_NOHUGEPAGE = 8, 14, 15
-MFD_HUGETLB = 4
+MADV_NOHUGEPAGE = 15
 LIBC = ctypes.CDLL(None)
 LIBC.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 
@@ -42,17 +40,10 @@ def near(value, other):
     return abs(value - other) < MIB
 
 
-def rollup(pid, key):
-    with open("/proc/%d/smaps_rollup" % pid, encoding="ascii") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith(key + ":")) * 1024
-
-
 @contextlib.contextmanager
-def children(count, prepare, begin=None):
+def children(count, prepare):
     """`count` processes that call prepare(number) and then stand still. Yields their pids."""
     pids, ends = [], []
-    if begin:
-        begin()
     try:
         for number in range(count):
             ready, told = os.pipe()
@@ -92,135 +83,6 @@ def anonymous(size, advice):
     for offset in range(0, size, 4096):
         area[offset] = 1
     return area, address
-
-
-def freed(_number):
-    """8 MiB that are lazily freed, of which 1 MiB is written again; and huge pages that are."""
-    small, address = anonymous(8 * MIB, MADV_NOHUGEPAGE)
-    LIBC.madvise(address, 8 * MIB, MADV_FREE)
-    for offset in range(0, MIB, 4096):
-        small[offset] = 2
-    large, address = anonymous(8 * MIB, MADV_HUGEPAGE)
-    LIBC.madvise(address + 2 * MIB, 4 * MIB, MADV_FREE)
-    return small, large
-
-
-def test_lazyfree():
-    bpf = have("counters")
-    with children(2, freed) as pids:
-        found, totals = rows(pids, "-o", "+lazyfree")
-        sums = 0
-        for pid in pids:
-            kernel = rollup(pid, "LazyFree")
-            mine = found[pid]["lazyfree_bytes"]
-            sums += mine or 0
-            result(kernel > 6 * MIB and mine == kernel, "lazily freed memory is that of smaps_rollup",
-                   "%s, not %d" % (mine, kernel))
-            # Without BPF it is that of smaps_rollup itself.
-            result(found[pid]["lazyfree_status"] == "ok", "its status", found[pid]["lazyfree_status"])
-        result(totals["lazyfree_bytes"] == sums, "the total is the sum", totals["lazyfree_bytes"])
-        maps = json.loads(run("maps", "-J", str(pids[0])).stdout)
-        result(maps["totals"]["lazyfree_bytes"] == rollup(pids[0], "LazyFree"), "maps has it",
-               maps["totals"]["lazyfree_bytes"])
-        if bpf:
-            found, _ = rows(pids)
-            result(found[pids[0]]["lazyfree_bytes"] is None and found[pids[0]]["lazyfree_status"] == "skipped",
-                   "without a column of it nothing is read", found[pids[0]]["lazyfree_bytes"])
-        found, _ = rows(pids, "--pss", "rollup")
-        result(found[pids[0]]["lazyfree_bytes"] == rollup(pids[0], "LazyFree"), "with --pss rollup it is there anyway")
-
-
-def test_hugetlb():
-    if not need("counters hugetlb", "shares of hugetlb pages"):
-        return
-    with huge_pages(8) as size:
-        if not size:
-            print("skip hugetlb: no huge pages could be reserved")
-            return
-        file = os.memfd_create("zmem-huge", MFD_HUGETLB)
-        os.ftruncate(file, 4 * size)
-
-        def share(number):
-            shared = mmap.mmap(file, 4 * size)
-            for page in range(4):
-                shared[page * size] = 1
-            own = None
-            if number == 0:
-                own = os.memfd_create("zmem-own", MFD_HUGETLB)
-                os.ftruncate(own, 2 * size)
-                own = mmap.mmap(own, 2 * size)
-                own[0] = own[size] = 1
-            return shared, own
-
-        with children(3, share) as pids:
-            os.close(file)
-            found, totals = rows(pids)
-            values = [found[pid]["hugetlb_pss_bytes"] for pid in pids]
-            third = 4 * size // 3
-            result(values[0] is not None and abs(values[0] - third - 2 * size) < 4 and
-                   all(abs(value - third) < 4 for value in values[1:]), "each has its share of hugetlb pages", values)
-            result(abs(totals["hugetlb_pss_bytes"] - 6 * size) < 16, "in totals each page counts once",
-                   totals["hugetlb_pss_bytes"])
-            result(totals["hugetlb_bytes"] is None, "HUGETLB of several has no sum still", totals["hugetlb_bytes"])
-            done = run("-o", "+hugetlb_pss", "-p", ",".join(map(str, pids)))
-            result("%d MiB in pages of hugetlb, which PSS leaves out" % (6 * size // MIB) in
-                   done.stdout.replace("\n", " ").replace(".0 ", " "), "the summary tells it", done.stdout)
-            metrics = run("-F", "prometheus", "-g", "name", "-p", ",".join(map(str, pids))).stdout
-            line = [line for line in metrics.splitlines()
-                    if line.startswith("zmem_group_hugetlb_proportional_bytes{")]
-            result(len(line) == 1 and abs(int(line[0].split()[1]) - 6 * size) < 16, "metrics have it", line)
-
-
-def halves(number):
-    """16 MiB in huge pages without their second halves, and 1 MiB of one more."""
-    area, address = anonymous(18 * MIB + HUGE, MADV_HUGEPAGE)
-    first = address + -address % HUGE
-    for at in range(first, first + 16 * MIB, HUGE):
-        LIBC.madvise(at + HUGE // 2, HUGE // 2, mmap.MADV_DONTNEED)
-    return area, number
-
-
-def test_rest():
-    """Huge pages mapped in part: by one process, by processes that share them, and whole ones."""
-    if not need("counters", "the rest of huge pages"):
-        return
-    with mmap.mmap(-1, HUGE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as area:
-        refused = LIBC.madvise(ctypes.addressof(ctypes.c_char.from_buffer(area)), HUGE, MADV_HUGEPAGE)
-    if refused:
-        print("note this kernel has no transparent huge pages")
-        return
-    with children(1, halves) as pids:
-        found, totals = rows(pids, "-o", "+thp_rest")
-        result(found[pids[0]]["thp_rest_bytes"] == 8 * MIB, "the rest of huge pages of a process", found[pids[0]])
-        result(totals["thp_rest_bytes"] == 8 * MIB, "the total has it", totals)
-        maps = json.loads(run("maps", "-J", "-a", str(pids[0])).stdout)
-        result(maps["totals"].get("thp_rest_bytes") == 8 * MIB and sum(row["thp_rest_bytes"] for row in maps["mappings"]) == 8 * MIB,
-               "mappings have it", maps["totals"])
-        document = json.loads(run("system", "-J").stdout)
-        result(document["across"]["anon_partly_mapped_bytes"] is None or document["across"]["anon_partly_mapped_bytes"] >= 16 * MIB,
-               "the kernel's counter has the whole pages", document["across"])
-    kept = []
-    with children(3, lambda number: [LIBC.madvise(kept[1] + HUGE // 2, HUGE // 2, mmap.MADV_DONTNEED) if number else None],
-                  lambda: kept.extend(huge_area(8 * MIB))) as pids:
-        # Two children have lost the half of the first huge page; the parent maps it whole.
-        found, _totals = rows([*pids, os.getpid()], "-o", "+thp_rest")
-        values = {pid: row["thp_rest_bytes"] for pid, row in found.items()}
-        result(not any(values.values()), "what another process maps is no rest", values)
-        LIBC.madvise(kept[1] + HUGE // 2, HUGE // 2, mmap.MADV_DONTNEED)
-        found, _totals = rows([*pids, os.getpid()], "-o", "+thp_rest")
-        values = {pid: row["thp_rest_bytes"] for pid, row in found.items()}
-        result(not any(values.values()), "nor what one child still maps", values)
-    LIBC.madvise(kept[1] + HUGE // 2, HUGE // 2, mmap.MADV_DONTNEED)
-    with children(1, lambda _number: None) as pids:
-        found, _totals = rows([*pids, os.getpid()], "-o", "+thp_rest")
-        values = sorted(row["thp_rest_bytes"] for row in found.values())
-        result(values == [MIB // 2, MIB // 2], "processes that share the page share its rest", values)
-
-
-def huge_area(size):
-    """Huge pages: the area, and the address of the first one."""
-    area, address = anonymous(size + HUGE, MADV_HUGEPAGE)
-    return area, address + -address % HUGE
 
 
 def test_nodes():
@@ -283,15 +145,5 @@ def test_away():
         result("NODE0" in said[1] and "alone and has" not in said[1], "unless one of its threads is not", said[1])
 
 
-def test_refused():
-    for args, code in ((("-g", "node", "-n", "3"), 2), (("watch", "-g", "node", "-c", "1"), 2),
-                       (("maps", "--by-node", "--by-file"), 2), (("-o", "node16"), 2), (("-o", "+node"), 2)):
-        done = run(*args)
-        result(done.returncode == code and done.stderr, "%s is refused" % " ".join(args),
-               (done.returncode, done.stderr))
-    done = run("--source", "proc", "-o", "+nodes", "-n", "1")
-    result(done.returncode == 0 and "nodes are not known" in done.stderr, "without BPF the reason is said", done.stderr)
-
-
-run_checks((test_lazyfree, test_hugetlb, test_rest, test_nodes, test_away, test_refused))
+run_checks((test_nodes, test_away))
 sys.exit(exit_code())

@@ -38,28 +38,6 @@ def started(*command, **more):
         child.wait()
 
 
-def value_of(pid, key, *args):
-    processes = rows("-p", str(pid), *args)["processes"]
-    return processes[0][key] if processes else None
-
-
-def check_links():
-    with tempfile.TemporaryDirectory() as home:
-        target, link = home + "/1.2.3", home + "/an-agent-with-a-long-name"
-        subprocess.run(["cp", "/bin/sleep", target], check=True)
-        os.symlink(target, link)
-        for command, executable, wanted in (
-                ((link, TIMEOUT), None, "an-agent-with-a-long-name"),
-                # argv[0] alone or comm alone is not enough.
-                (("another", TIMEOUT), target, "1.2.3"),
-                ((target, TIMEOUT), link, "1.2.3"),
-                ((target, TIMEOUT), None, "1.2.3")):
-            with started(*command, executable=executable) as pid:
-                name = wait_until(lambda: value_of(pid, "name") == wanted)
-                result(name, "links: %s by %s" % (os.path.basename(command[0]), os.path.basename(executable or "itself")),
-                       (value_of(pid, "name"), wanted))
-
-
 # ---- applications ----
 
 
@@ -127,28 +105,21 @@ def groups_of(*args):
 
 
 def check_apps():
+    """unit/test_model_app.c has every kind of program."""
     with tempfile.TemporaryDirectory() as home, applications(home) as wanted:
         pids = ",".join(map(str, wanted))
-        counts = {app: list(wanted.values()).count(app) for app in wanted.values()}
         found = {p["pid"]: p["app"] for p in rows("-p", pids, "-o", "+app")["processes"]}
         result(found == wanted, "apps: of processes", (found, wanted))
-        result(groups_of("-p", pids) == counts, "apps: groups", (groups_of("-p", pids), counts))
-        plain = rows("-p", pids)["processes"]
-        result(plain and not any("app" in p for p in plain), "apps: only when asked for", plain)
         text = run(PROGRAM, "-p", pids, "-g", "app", "-F", "openmetrics").stdout.decode()
         result('group="postgres: shop orders"' in text and "secret" not in text, "apps: metrics", text)
         recording = home + "/recording"
         done = run(PROGRAM, "record", "-p", pids, recording)
         replayed = {p["pid"]: p["app"] for p in rows("--replay", recording, "-o", "+app")["processes"]}
         result(done.returncode == 0 and replayed == wanted, "apps: recorded", (done.stderr, replayed))
-        result(groups_of("--replay", recording) == counts, "apps: groups of a recording",
-               (groups_of("--replay", recording), counts))
-        watched = run(PROGRAM, "watch", "-c", "2", "-i", "0.1", "-p", pids, "-g", "app", "-F", "ndjson").stdout.decode()
-        last = {g["group"] for g in map(json.loads, watched.splitlines()) if g["type"] == "group"}
-        result(last == set(counts), "apps: watch", watched)
 
 
 def check_rules():
+    """unit/test_query_app_rules.c has what a file of rules may be."""
     with tempfile.TemporaryDirectory() as home, applications(home) as wanted:
         pids = ",".join(map(str, wanted))
         rules = home + "/rules"
@@ -158,51 +129,36 @@ def check_rules():
                 file.write(text)
             os.chmod(rules, 0o644)
 
-        def refused(*args):
-            done = run(PROGRAM, "-q", "--pss", "none", "-p", pids, "--apps", rules, *args)
-            return done.returncode, done.stderr.decode()
+        def refused(name, code, message, *args):
+            done = run(PROGRAM, "-q", "--pss", "none", "-p", pids, "--apps", rules, *(args or ("-g", "app")))
+            said = done.stderr.decode()
+            result(done.returncode == code and message in said and said.count("\n") == 1, "rules: refused: " + name, said)
 
-        text = ("# the shop\nshop: ^(postgres|nginx|php-fpm)|/shop/src/run\\.sh secret$\nbrowser: ^chromium$\n"
-                "bills: ^java .*x com\\.acme\\.Billing --prod$\n")
-        write(text)
+        write("# the shop\nshop: ^(postgres|nginx|php-fpm)|/shop/src/run\\.sh secret$\nbrowser: ^chromium$\n"
+              "bills: ^java .*x com\\.acme\\.Billing --prod$\n")
         named = {pid: "shop" if app.startswith(("postgres", "nginx", "php", "shop")) else
                  "browser" if app.startswith("chromium") else "bills" if app == "Billing" else app
                  for pid, app in wanted.items()}
         counts = {app: list(named.values()).count(app) for app in named.values()}
         result(groups_of("-p", pids, "--apps", rules) == counts, "rules: groups by name, executable and command line",
                (groups_of("-p", pids, "--apps", rules), counts))
-        write("\xef\xbb\xbf" + text.replace("\n", "\r\n"))
-        found = groups_of("-p", pids, "--apps", rules)
-        result(found == counts, "rules: from an editor of Windows", (found, counts))
         recording = home + "/recording"
         run(PROGRAM, "record", "-p", pids, "--apps", rules, recording)
         result(groups_of("--replay", recording) == counts, "rules: a recording has them", groups_of("--replay", recording))
-        for text, args, code, message in (
-                (None, (), 2, "--apps: nothing shows apps (-g app, -o +app)"),
-                ("a: b\n\nc: (\n", ("-g", "app"), 1, "/rules:3: "),
-                ("process_names:\n", ("-g", "app"), 1, "/rules:1: there is no expression"),
-                ("a: b\0", ("-g", "app"), 1, "/rules:1: it has a NUL"),
-                ("#" * 65537, ("-g", "app"), 1, "it has more than 64 KiB"),
-                ("a: (.*)*(.*)*(.*){99}~\n" * 199, ("-g", "app"), 1, "it takes too many steps")):
-            if text:
-                write(text)
-            got = refused(*args)
-            result(got[0] == code and message in got[1] and got[1].count("\n") == 1, "rules: refused: " + message, got)
+        refused("not asked for", 2, "--apps: nothing shows apps (-g app, -o +app)", "-n", "1")
+        refused("in a recording", 2, "record --apps", "--replay", recording, "-g", "app")
+        write("a: b\n\nc: (\n")
+        refused("a line", 1, "/rules:3: ")
         write("a: b\n")
         os.chmod(rules, 0o664)
-        result(refused("-g", "app")[0] == 1 and "may write it" in refused("-g", "app")[1], "rules: of a group", refused("-g", "app"))
+        refused("of a group", 1, "may write it")
         os.chmod(rules, 0o644)
         if need("users", "rules: of another user"):
             os.chown(rules, 65534, 65534)
-            result(refused("-g", "app")[0] == 1 and "another user" in refused("-g", "app")[1], "rules: of another user",
-                   refused("-g", "app"))
+            refused("of another user", 1, "another user")
         os.unlink(rules)
         os.mkfifo(rules, 0o600)
-        result(refused("-g", "app")[0] == 1 and "regular" in refused("-g", "app")[1], "rules: a FIFO", refused("-g", "app"))
-        done = run(PROGRAM, "--replay", recording, "--apps", rules, "-g", "app")
-        result(done.returncode == 2 and b"record --apps" in done.stderr, "rules: not with --replay", done.stderr)
-        done = run(PROGRAM, "system", "--apps", rules)
-        result(done.returncode == 2 and b"does not take --apps" in done.stderr, "rules: not of system", done.stderr)
+        refused("a FIFO", 1, "regular")
 
 
 # ---- one name in each screen ----
@@ -252,9 +208,6 @@ def check_screens():
                 has(on_terminal(*args), "processes (PSS)", "a snapshot of other rows: " + " ".join(args))
             page = run(PROGRAM, "-g", "user", "-F", "html").stdout.decode()
             result('"holders":[{"name":"%s"' % SCREEN_NAME in page, "screens: a page", page[-2000:])
-            names = {p["name"] for p in json.loads(run(PROGRAM, "maps", "-J", str(pid)).stdout)["processes"]}
-            result(names == {SCREEN_NAME}, "screens: maps", names)
-            has(run(PROGRAM, "doctor", "--compare", "-a").stdout.decode(), "%d  RSS " % pid, "doctor --compare")
             held_by = "%s(%d)" % (SCREEN_NAME, pid)
             has(run(PROGRAM, "files", "-o", "+holders", "-f", held.name).stdout.decode(), held.name, "holders of a file", held_by)
             has(on_terminal("files", "-n", "9", "-o", "+holders"), held.name, "holders on a terminal", held_by)
@@ -269,5 +222,5 @@ def check_screens():
 
 
 see_own_processes_only()
-run_checks((check_links, check_apps, check_rules, check_screens))
+run_checks((check_apps, check_rules, check_screens))
 sys.exit(exit_code())

@@ -19,7 +19,7 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import (MKMEM, O, PRELOAD, PROGRAM, exit_code, have, mkmem_pids, need, result, run_checks,  # noqa: E402
+from outcome import (MKMEM, O, PRELOAD, PROGRAM, exit_code, have, need, result, run_checks,  # noqa: E402
                      see_own_processes_only)
 
 LIMIT = 60
@@ -96,13 +96,6 @@ def check_unseen():
         document = snapshot("--source", "proc", env=env)
         result(document["collection"]["not_seen"] == 0 and row_of(document, a.pid).get("rss_bytes", 0) > 0,
                "--source proc: shows it", document["collection"])
-        for arguments, said in ((("-n", "1"), "; incomplete: /proc shows %d processes that BPF does not see: pids " % (before + 2)),
-                                (("-n", "1"), " (--source proc shows them)\n"),
-                                (("-F", "prometheus"), 'zmem_collect_missing_processes{reason="not_seen"} %d\n' % (before + 2)),
-                                (("-F", "prometheus"), "zmem_collect_complete 0\n")):
-            done = subprocess.run((PROGRAM,) + arguments, stdin=subprocess.DEVNULL, timeout=LIMIT, text=True,
-                                  capture_output=True, check=False, env=dict(os.environ, **env))
-            result(said in done.stdout, "%s: says so" % " ".join(arguments), done.stdout[-300:])
         done = subprocess.run((PROGRAM, "-p", str(a.pid)), stdin=subprocess.DEVNULL, timeout=LIMIT, text=True,
                               capture_output=True, check=False, env=dict(os.environ, **env))
         result(done.returncode == 3 and "does not show it to BPF" in done.stderr, "-p: its own message", done.stderr)
@@ -338,29 +331,6 @@ def check_kthreads():
                "kernel threads, %s: counted and not shown" % source, document["collection"])
 
 
-def check_mkmem():
-    with victim(MKMEM, "clone_vm", "leader_exit", "zombie") as child:
-        pids = mkmem_pids(child)
-        for args in ((), ("--source", "proc"), ("--pss", "rollup")):
-            document = snapshot(*args, "-p", ",".join(str(n) for n in pids.values()))
-            name = " (%s)" % (" ".join(args) or "auto")
-            pair = [row_of(document, pids[k]) for k in pids if k[0] == "clone_vm"]
-            result(len(pair) == 2 and pair[0]["mm_id"] == pair[1]["mm_id"] and
-                   pair[0]["rss_bytes"] == pair[1]["rss_bytes"] > 4 << 20 and
-                   [p["mm_owner"] for p in pair].count(True) == 1,
-                   "CLONE_VM: both show it, one carries it" + name, pair)
-            leader = row_of(document, next(n for k, n in pids.items() if k[0] == "leader_exit"))
-            result(leader.get("pss_status") == "ok" and leader["rss_anon_bytes"] >= 4 << 20 and
-                   leader["pss_bytes"] >= 4 << 20, "the leader has exited: its memory is there" +
-                   name, leader)
-            total = sum(p["rss_bytes"] for p in document["processes"] if p["mm_owner"])
-            result(document["totals"]["rss_bytes"] == total, "totals count each once" + name,
-                   document["totals"])
-            zombie = row_of(document, pids["zombie", "zombie"])
-            result(zombie.get("pss_status") == "gone" and zombie["rss_bytes"] is None,
-                   "a zombie has no memory: null, gone" + name, zombie)
-
-
 def check_vfork():
     """While its child runs, the parent waits in vfork() and both share one address space."""
     code = "import os, time; os.posix_spawn is None\nimport ctypes\n" \
@@ -435,7 +405,7 @@ def main():
     # A preloaded library causes the races, and a sanitizer requires its own library first.
     plain = have("plain")
     see_own_processes_only([check_kthreads] + ([check_unseen_parent] if plain and BPF else []))
-    run_checks((check_mkmem, check_vfork, check_faults_of_threads))
+    run_checks((check_vfork, check_faults_of_threads))
     if need("plain", "races between reads"):
         run_checks((check_exit, check_reuse))
     if need("counters", "races with BPF"):

@@ -6,7 +6,6 @@ beside the device's own sum, for each compressor that zram has of these: lzo, lz
 # needs: counters swap mount sysctl strace python-jsonschema
 
 import contextlib
-import csv
 import ctypes
 import json
 import mmap
@@ -22,7 +21,7 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import MKMEM, PROGRAM, exit_code, mkmem_pids, need, result, run_checks  # noqa: E402
+from outcome import MKMEM, PROGRAM, exit_code, mkmem_pids, result, run_checks  # noqa: E402
 import validate_json  # noqa: E402
 from swap import CONTROL, delay_accounting, read, write, zram  # noqa: E402
 
@@ -271,14 +270,6 @@ def kinds(at):
                p["swap_disk_bytes"] == 0 and p["swap_ram_zswap_bytes"] == 0 and
                p["swap_ram_zram_bytes"] == p["swap_ram_bytes"] > p["swap_incompressible_bytes"] and
                p["swap_ram_status"] == "ok", "the parts of a process", p)
-        done = subprocess.run((PROGRAM, "-p", str(pid), "-F", "csv"), capture_output=True, text=True, timeout=LIMIT, check=False)
-        row = next(csv.DictReader(done.stdout.splitlines()))
-        result(near(int(row["swap_ram_bytes"] or 0), p["swap_ram_bytes"]) and row["swap_shmem_bytes"] == "0",
-               "CSV with all columns has what swap costs", row)
-        done = subprocess.run((PROGRAM, "-p", str(pid), "-H", "-o", "swap_ratio"), capture_output=True, text=True,
-                              timeout=LIMIT, check=False)
-        result(abs(float(done.stdout.split()[0]) - p["swap_pss_bytes"] / p["swap_ram_bytes"]) < 0.1,
-               "the ratio is the size of the pages by what they take", (done.stdout, p))
 
 
 def huge_file(at):
@@ -410,37 +401,6 @@ def swapped_memfd(word=WORD):
         yield fd, size
     finally:
         os.close(fd)
-
-
-def freed(at):
-    """Of slots that processes share FREED has all if they are of one group, and else nothing. The swapped pages of a
-    file are freed with the processes that hold it."""
-
-    def of(*pids, group=()):
-        rows = document("-p", ",".join(map(str, pids)), "-s", "freed", "-a", *group)
-        return {row.get("pid"): row for row in rows["groups" if group else "processes"]}
-
-    with swapped_out(RANDOM, fork=True) as pid:
-        child = int(read("/proc/%d/task/%d/children" % (pid, pid)))
-        alone = of(pid, child)
-        left = [p["freed_bytes"] - p["uss_bytes"] - p["pgtables_bytes"] for p in alone.values()]
-        result(len(left) == 2 and max(left) < MIB // 2 and all(p["swap_ram_bytes"] > 1.9 * MIB for p in alone.values()),
-               "FREED of a process has no slots that another one shares", (left, alone))
-        both = of(pid, child, group=("-g", "user"))[None]["freed_bytes"]
-        more = both - sum(p["freed_bytes"] for p in alone.values())
-        result(4 * MIB - PAGE <= more < 6 * MIB, "FREED of the group has them in full", more)
-        half = of(pid, group=("-g", "user"))[None]["freed_bytes"]
-        result(abs(half - alone[pid]["freed_bytes"]) < MIB // 2, "FREED of a group has none that others share",
-               (half, alone[pid]))
-
-    def of_us():
-        return of(os.getpid())[os.getpid()]["freed_bytes"], int(read(at + "/mm_stat").split()[1])
-
-    with swapped_memfd(RANDOM) as (_, size):
-        before, compressed = of_us()
-    after, rest = of_us()
-    result(compressed - rest > size // 2 and abs(before - after - size // 3 - (compressed - rest)) < MIB,
-           "FREED has what the swapped pages of a file take in RAM", (before, after, size, compressed, rest))
 
 
 def many_mappings(_):
@@ -623,17 +583,6 @@ def swap_ins(_):
         child.stdin.close()
 
 
-def worlds():
-    """What becomes free of memory in the swap cache: pages that were read again, and those that swapped slots share."""
-    if not need("cgroups", "worlds with swap"):
-        return
-    here = os.path.dirname(os.path.abspath(__file__))
-    done = subprocess.run((sys.executable, here + "/test_world.py", "--cases", "--with", "swap"), capture_output=True, text=True,
-                          timeout=LIMIT, check=False)
-    print(done.stdout, end="")
-    result(done.returncode == 0 and "ok " in done.stdout, "worlds with swap", done.stdout + done.stderr)
-
-
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # it switches swap off
     done = False
@@ -642,11 +591,10 @@ def main():
             print("ok swap on zram with", compressor)
             run_checks((costs, kinds) if done else
                        (every_shape, crowd, trial, without_smaps, no_large_reads, disagreeing, comers, costs, kinds, swap_ins, huge_file,
-                        in_cache, freed, many_mappings, many_slots, switching),
+                        in_cache, many_mappings, many_slots, switching),
                        at)
         done = True
     result(done, "zram has one of the compressors")
-    worlds()
     on_disk()
     full()
     full_before_disk()

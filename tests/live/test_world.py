@@ -12,11 +12,13 @@ is wrong once and right the next time is no fault: the machine has other users."
 
 import argparse
 import contextlib
+import glob
 import json
 import os
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -49,6 +51,8 @@ OLD = RELEASE < (6, 2)
 # Other tests allocate and free, and do so between the two counts of all frames; and the census counts the memory of
 # zmem-bpf itself, which loads programs with 26 MiB there before 6.2.
 MACHINE = (56 if OLD else 24) * MIB
+READINGS = 10
+KSM = "/sys/kernel/mm/ksm/"
 counts = {"worlds": 0, "processes": 0, "values": 0}
 
 
@@ -367,9 +371,10 @@ def check_reasons(world):
     del world
     faults = Faults()
     for before, *args in (((),), ((), "--pss", "none"), ((), "--source", "proc"), ((), "-o", "+freed,nodes,thp_rest,gpu"),
-                          (NOBODY,), (NOBODY, "--pss", "none"), (NOBODY, "-o", "+freed,nodes,gpu")):
+                          ((), "--verify", "all"), (NOBODY,), (NOBODY, "--pss", "none"), (NOBODY, "-o", "+freed,nodes,gpu")):
         what = " ".join(("as nobody",) * bool(before) + tuple(args)) or "snapshot"
-        known = document("-a", *args, before=before)
+        known = document("-a", *args, before=before)  # a PSS that differs from smaps_rollup is exit code 4
+        faults.compare(what, "the number", "all pids", len({row["pid"] for row in known["processes"]}), len(known["processes"]))
         for row in known["processes"]:
             agrees(faults, row, what)
         at_least(faults, what, known["totals"], known["processes"], "all")
@@ -397,9 +402,9 @@ def check_reasons(world):
 # ---- the other commands ----
 
 
-def mappings_of(pid):
+def maps_of(pid):
     try:
-        return document("maps", "-a", "--pid", str(pid))["mappings"]
+        return document("maps", "-a", "--pid", str(pid))
     except RuntimeError as error:
         if "no such process" in str(error):  # one of those that come and go
             raise ProcessLookupError from error
@@ -412,9 +417,15 @@ def check_maps(world):
         for pid in random.Random(len(pids)).sample(pids, min(8, len(pids))):
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):
                 before = oracle.mappings(pid)
-                rows = {r["start"]: r for r in mappings_of(pid)}
+                known = maps_of(pid)
+                rows = {r["start"]: r for r in known["mappings"]}
                 if before != oracle.mappings(pid):
                     continue
+                for key, value in known["totals"].items():
+                    if key in before[0][2]:
+                        # PSS of mappings is rounded down to kB, that of all is not.
+                        faults.compare("maps", key, "all of %d" % pid, sum(right[key] for _, _, right in before), value,
+                                       1024 * len(before) + room_of(key, world) if "pss" in key else 0)
                 for start, end, right in before:
                     if right["size_bytes"] and start not in rows and right["rss_bytes"]:
                         faults.append("maps: %d has no row %s-%s" % (pid, start, end))
@@ -529,6 +540,12 @@ def check_system(world):
                 after = after or oracle.frames()
                 least, most = sorted((before, sum(after.get(n, 0) for n in of)))
             faults.compare("system", "bytes", name, min(max(value, least), most), value, MACHINE)
+        for name in ("shmem", "page_cache"):
+            parts = {p["name"]: p["bytes"] for p in classes[name]["parts"]}
+            after = after or oracle.frames()
+            least, most = sorted(found.get(name + "_mapped", 0) for found in (right, after))
+            value = parts.get("in page tables", 0)
+            faults.compare("system", "in page tables", name, min(max(value, least), most), value, MACHINE)
         faults.compare("system", "bytes", "all classes", known["ram"]["frames_bytes"],
                        sum(c["bytes"] for c in classes.values()), MIB)
         memory = known["memory"]
@@ -604,6 +621,10 @@ def check_held(world):
             if name not in world.busy and not (unsupported and set(values) == {None}):
                 faults.compare("snapshot", "thp_rest_bytes", "all " + name, sum(held[pid] for pid in pids),
                                None if None in values else sum(values), 256)  # shares are rounded
+        alone = [pid for pid in held.keys() & rows.keys() if held[pid] and rows[pid]["comm"] not in world.busy]
+        for pid in alone if not OLD else ():
+            totals = (document("maps", "--pid", str(pid))["totals"].get("thp_rest_bytes") for _ in range(5))
+            faults.compare("maps", "thp_rest_bytes", pid, rows[pid].get("thp_rest_bytes"), next(filter(None, totals), 0), 256)
         # Before 6.2 a census knows only whole huge pages.
         if max(held.values(), default=0) > 4 * MIB and not OLD:
             unmapped = next(c for c in document("system")["ram"]["classes"] if c["class"] == "anon_unmapped")
@@ -619,7 +640,7 @@ def check_held(world):
 
 def freed_of(world, group):
     name = world.cgroup[len(BASE):] + "/" + group
-    row = next(r for r in document("-g", "cgroup", "-a", "-s", "freed")["groups"] if r["group"] == name)
+    row = next(r for r in document("-g", "cgroup", "-a", "-s", "freed", before=world.reader)["groups"] if r["group"] == name)
     return row["freed_bytes"], row["freed_status"]
 
 
@@ -661,6 +682,153 @@ def compare_freed(faults, what, freed, status, really, room):
         faults.append("-s freed: freed_bytes of %s is %s with status %s" % (what, freed, status))
 
 
+# ---- what holds memory of a group beside its processes, in a case with "hold: NAME" ----
+
+
+def in_socket(fd):
+    """It waits in a socket, and is not open any more."""
+    ends = socket.socketpair()
+    socket.send_fds(ends[0], [b"x"], [fd])
+    os.close(fd)
+    return ends
+
+
+def in_connection(fd):
+    """It waits in one that is not accepted."""
+    listener, end = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+    listener.bind("\0zmem-world-%d" % os.getpid())
+    listener.listen()
+    end.connect(listener.getsockname())
+    socket.send_fds(end, [b"x"], [fd])
+    os.close(fd)
+    return listener, end
+
+
+def in_two_sockets(fd):
+    one, other = in_socket(fd)
+    return one, in_socket(other.detach())
+
+
+@contextlib.contextmanager
+def outside(deed):
+    """A process of no group that does so, and stands still."""
+    ready, told = os.pipe()
+    pid = os.fork()
+    if not pid:
+        os.set_inheritable(told, True)
+        deed(told)
+        os.write(told, b"x")
+        signal.pause()
+    os.read(ready, 1)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(ready)
+        os.close(told)
+
+
+@contextlib.contextmanager
+def merging():
+    """Switches KSM on, and lets it work fast."""
+    before = {name: oracle.read(KSM + name) for name in ("pages_to_scan", "sleep_millisecs", "run")}
+    try:
+        for name, value in zip(before, ("100000", "1", "1")):
+            swap.write(KSM + name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            swap.write(KSM + name, value)
+
+
+# Each page is there as often as it is told.
+MERGED = """import mmap, sys, time
+size, times = int(sys.argv[1]), int(sys.argv[2])
+area = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+area.madvise(15)
+for at in range(0, size, 4096):
+    area[at:at + 9] = b"%9d" % (at % (size // times))
+area.madvise(mmap.MADV_MERGEABLE)
+print(flush=True)
+while int(open("/proc/self/ksm_merging_pages").read()) * 4096 < size:
+    time.sleep(0.1)
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+@contextlib.contextmanager
+def merged(world, groups, size, times):
+    """A process in each of the groups, all with the same pages, which KSM has merged."""
+    children = []
+    for group in groups:
+        join = 'echo $$ >"$0/%s/cgroup.procs"; exec "$@"' % group
+        children.append(subprocess.Popen(("sh", "-c", join, world.cgroup, sys.executable, "-c", MERGED, str(size), str(times)),
+                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+    for child in children:
+        child.stdout.readline()
+    for child in children:
+        child.stdout.readline()
+    time.sleep(2.5)  # time itself: every 2 s the kernel folds into memory.stat what CPUs keep (FLUSH_TIME in mm/memcontrol.c)
+    try:
+        yield
+    finally:
+        for child in children:
+            child.kill()
+            child.communicate()
+
+
+TAKE = """import ctypes, os, sys
+at, *command = sys.argv[1:]
+pid, fd = at.split("/")[2::2]
+os.set_inheritable(ctypes.CDLL(None).syscall(438, os.pidfd_open(int(pid)), int(fd), 0), True)  # pidfd_getfd
+os.execv(command[0], command)
+"""
+
+
+@contextlib.contextmanager
+def read_by(world, path):
+    """zmem-bpf itself has the descriptor, and will end."""
+    world.reader = (sys.executable, "-c", TAKE, path)
+    yield
+
+
+def memfd_of(at):
+    return next(path for path in glob.glob(at + "/fd/*") if os.readlink(path).startswith("/memfd:"))
+
+
+def opened(path):
+    return os.open(path, os.O_RDONLY)
+
+
+# Of the first process of group A, and its directory in /proc.
+HOLDS = {
+    "its mounts": lambda world, at: opened(at + "/ns/mnt"),
+    "its segments": lambda world, at: opened(at + "/ns/ipc"),
+    "a file of its tmpfs": lambda world, at: opened(glob.glob(at + "/cwd/*")[0]),
+    "its directory in a socket": lambda world, at: in_socket(opened(at + "/cwd")),
+    "its memfd in a connection": lambda world, at: in_connection(opened(memfd_of(at))),
+    "its memfd in a socket in a socket": lambda world, at: in_two_sockets(opened(memfd_of(at))),
+    "its memfd in zmem-bpf": lambda world, at: read_by(world, memfd_of(at)),
+    "its directory as a root": lambda world, at: outside(lambda told: os.chroot(at + "/cwd")),
+    "its program": lambda world, at: outside(lambda told: os.execv(at + "/exe", ("mkmem", "--idle", str(told)))),
+    "pages merged within it": lambda world, at: merged(world, "AA", 16 * MIB, 1),
+    "pages merged with B": lambda world, at: merged(world, "AB", 16 * MIB, 1),
+    "pages merged in a process of it": lambda world, at: merged(world, "A", 32 * MIB, 2),
+}
+
+
+@contextlib.contextmanager
+def holding(world, name):
+    """Until the world ends."""
+    held = HOLDS[name](world, "/proc/%d" % min(world.members("A"))) if name else ()
+    with held if hasattr(held, "__enter__") else contextlib.nullcontext():
+        yield
+    if isinstance(held, int):
+        os.close(held)
+
+
 def leaves(world, group):
     """Processes of a group without children."""
     found = []
@@ -673,6 +841,7 @@ def leaves(world, group):
 
 
 def check_freed(world):
+    """What is said of a group, or of a process of it, is what its end makes free. A group that stands still is known."""
     faults = Faults()
     rng = random.Random(len(world.programs))
     # Those that do not stand still first: they change what is charged.
@@ -682,6 +851,10 @@ def check_freed(world):
             pid = rng.choice(leaves(world, group))
             rows = document("-a", "-s", "freed")["processes"]
             row = next(p for p in rows if p["pid"] == pid)
+            alone = document("-p", str(pid), "-s", "freed")["processes"][0]
+            # Others that have its memory are in no row of it.
+            faults.compare("-p PID -s freed", "freed_bytes", "%s (%d)" % (row["comm"], pid), row["freed_bytes"],
+                           alone["freed_bytes"], CHARGES)
 
             def kill_one(pid=pid):
                 os.kill(pid, 9)
@@ -697,12 +870,17 @@ def check_freed(world):
         pids = world.members(group)
         if not pids:
             continue
-        before = world.charged()
-        freed, status = freed_of(world, group)
-        # A group that forks meanwhile has another size each moment.
-        room = 16 * MIB + abs(world.charged() - before) if busy else CHARGES
-        really = dropped(world, lambda group=group: world.kill(group), pids, freed)
-        compare_freed(faults, "group %s" % group, freed, status, really, room)
+        # One that forks meanwhile has another size each moment, and is known at some.
+        readings, sizes = [], [world.charged()]
+        for _ in range(READINGS if world.is_busy(group) else 1):
+            readings.append(freed_of(world, group))
+            sizes.append(world.charged())
+        room = 16 * MIB + max(sizes) - min(sizes) if busy else CHARGES
+        really = dropped(world, lambda group=group: world.kill(group), pids, readings[-1][0])
+        for freed, status in readings:
+            compare_freed(faults, "group %s" % group, freed, status, really, room)
+            if not busy and status != ("unsupported" if OLD else world.status):
+                faults.append("-s freed: freed_status of group %s is %s, but it stands still" % (group, status))
     return faults
 
 
@@ -713,10 +891,12 @@ CHECKS = {"processes": check_processes, "groups": check_groups, "maps": check_ma
 OF_SEEDS = ("processes", "held", "groups", "reasons", "maps", "files", "cgroups", "system", "freed")
 
 
-def try_world(name, programs, checks, verbose):
+def try_world(name, case, verbose, only=None):
     begin = time.monotonic()
     counts["worlds"] += 1
-    with World(programs) as world:
+    programs, checks = case.programs, only or case.checks
+    with World(programs) as world, holding(world, case.hold):
+        world.status = case.status
         if verbose:
             print("\n".join("# " + p for p in programs + world.skipped))
         lacking = [line for line in world.skipped if line.startswith("SKIP")]
@@ -737,24 +917,39 @@ def try_world(name, programs, checks, verbose):
     sys.stdout.flush()
 
 
+class Case:
+    """Of worlds.txt: [NAME], checks: ..., and programs, one a line. With `hold`, which status FREED has."""
+
+    def __init__(self, checks=(), programs=()):
+        self.checks, self.programs, self.more = list(checks), list(programs), set()
+        self.hold, self.status = None, "ok"
+
+    def take(self, line):
+        word, _, rest = line.partition(": ")
+        if word == "with":
+            self.more.update(rest.split())
+        elif word == "checks":
+            self.checks.extend(rest.split())
+        elif word == "hold":
+            self.hold = rest
+        elif word == "status":
+            self.status = rest
+        elif word == "seed":
+            self.programs.extend(told(int(rest)))
+        else:
+            self.programs.append(line)
+
+
 def cases(more):
-    """{name: (checks, programs)} of the file: [NAME], checks: …, and programs, one a line. Of those
-    with `with: …` the ones that need just `more`, of those without it the ones that need nothing."""
-    found, wanted = {}, {}
+    """{name: case} of the file that need just `more`."""
+    found = {}
     with open(CASES, encoding="utf-8") as file:
         for line in map(str.strip, file):
             if line.startswith("["):
-                name = line[1:-1]
-                found[name], wanted[name] = ([], []), set()
-            elif line.startswith("with:"):
-                wanted[name].update(line.split()[1:])
-            elif line.startswith("checks:"):
-                found[name][0].extend(line.split()[1:])
-            elif line.startswith("seed:"):
-                found[name][1].extend(told(int(line.split()[1])))
+                case = found[line[1:-1]] = Case()
             elif line and line[0] != "#":
-                found[name][1].append(line)
-    return {name: found[name] for name in found if wanted[name] == set(more)}
+                case.take(line)
+    return {name: case for name, case in found.items() if case.more == set(more)}
 
 
 def try_worlds(options):
@@ -764,7 +959,7 @@ def try_worlds(options):
 
     def try_seed(seed):
         name = "seed %d%s" % (seed, " with " + options.more if more else "")
-        try_world(name, told(seed, more), checks, options.verbose)
+        try_world(name, Case(checks, told(seed, more)), options.verbose)
 
     if options.seed is not None or options.seeds:
         first, _, last = (options.seeds or str(options.seed)).partition("-")
@@ -775,9 +970,9 @@ def try_worlds(options):
         while time.monotonic() < end:
             try_seed(random.SystemRandom().randrange(10 ** 6))
     else:
-        for name, (wanted, programs) in cases(more).items():
+        for name, case in cases(more).items():
             if options.case in (None, name):
-                try_world(name, programs, options.only.split(",") if options.only else wanted, options.verbose)
+                try_world(name, case, options.verbose, options.only and checks)
         for seed in SEEDS if options.case is None and not options.cases else ():
             try_seed(seed)
 
@@ -801,6 +996,8 @@ def main():
             stack.enter_context(swap.zram("lzo-rle"))
         if "hugetlb" in options.more:
             stack.enter_context(huge_pages(16, for_mkmem=True))
+        if "ksm" in options.more and os.path.exists("/proc/self/ksm_merging_pages"):
+            stack.enter_context(merging())
         try_worlds(options)
     print("# %(worlds)d worlds, %(processes)d processes, %(values)d values" % counts)
     sys.exit(exit_code())

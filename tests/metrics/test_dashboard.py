@@ -15,6 +15,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import prometheus  # noqa: E402
+import golden as golden_files  # noqa: E402
 from outcome import PROGRAM, exit_code, need, result  # noqa: E402
 
 ROOT = HERE + "/../.."
@@ -32,8 +33,7 @@ NEGATIVE = ("residual",)
 
 
 def golden(name):
-    with open("%s/tests/golden/%s.txt" % (ROOT, name), encoding="utf-8") as file:
-        return file.read()
+    return golden_files.read("%s/tests/golden/%s.txt" % (ROOT, name)).decode()
 
 
 def live():

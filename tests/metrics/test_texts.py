@@ -16,6 +16,7 @@ import unicodedata
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import prometheus  # noqa: E402
+import golden  # noqa: E402
 from outcome import O, PROGRAM, exit_code, need, result  # noqa: E402
 from prometheus_client import parser as plain_parser  # noqa: E402
 from prometheus_client.openmetrics import parser as open_parser  # noqa: E402
@@ -156,8 +157,8 @@ def check_recording(promtool, key, *options, recording=GUEST):
 def main():
     promtool = need("prometheus", "promtool") and prometheus.find("promtool")
     for plain in sorted(glob.glob(TESTS + "/golden/prometheus_*.txt")):
-        with open(plain, encoding="utf-8") as a, open(plain.replace("/prometheus_", "/openmetrics_"), encoding="utf-8") as b:
-            check_texts(promtool, "golden " + re.findall("_(.*).txt", plain)[0], a.read(), b.read())
+        texts = (golden.read(path).decode() for path in (plain, plain.replace("/prometheus_", "/openmetrics_")))
+        check_texts(promtool, "golden " + re.findall("_(.*).txt", plain)[0], *texts)
     for key in ("name", "user", "unit", "container", "cgroup"):
         check_recording(promtool, key)
     # It has PSI and traffic of swap.

@@ -8,15 +8,10 @@ import subprocess
 import tempfile
 import time
 
-from outcome import O, PROGRAM, wait_until
+from outcome import O, PROGRAM, wait_until, write
 
 EDIT = os.path.join(os.environ.get("B", O + "/obj"), "edit_recording")
 V1, V2 = "/sys/fs/cgroup/memory", "/sys/fs/cgroup"
-
-
-def write(path, text):
-    with open(path, "w", encoding="ascii") as file:
-        file.write(text)
 
 
 class Group:

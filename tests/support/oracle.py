@@ -8,7 +8,7 @@ import glob
 import os
 import subprocess
 
-from outcome import O
+from outcome import O, read
 
 RECOUNT = O + "/recount"
 PAGE = 4096
@@ -16,11 +16,6 @@ TMPFS_MAGIC = 0x01021994
 LIBC = ctypes.CDLL(None)
 # A counter of smaps: its key there, and in a mapping of zmem-bpf maps.
 SMAPS = {"Size": "size", "Rss": "rss", "Pss": "pss", "Swap": "swap", "SwapPss": "swap_pss", "Locked": "locked"}
-
-
-def read(path):
-    with open(path, encoding="utf-8", errors="replace") as file:
-        return file.read()
 
 
 def pairs(text):

@@ -64,6 +64,10 @@ def result(good, name, why=""):
         print("not ok %s: %s" % (name, ascii(str(why))[:600]))
 
 
+def same(name, got, want):
+    result(got == want, name, "%r, not %r" % (got, want))
+
+
 def wait_until(condition, patience=30):
     """Calls condition() every 0.05 s until it is true, for at most `patience` seconds. Returns its last value."""
     end = time.monotonic() + patience
@@ -112,6 +116,20 @@ def mkmem_pids(child):
         if words[0] == "READY":
             pids[words[1], words[2]] = int(words[3])
     return pids
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(str(text))
+
+
+# Where memory cgroups are made, in v1 or v2.
+MEMORY_CGROUPS = next((p for p in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.exists(p + "/cgroup.procs")), None)
 
 
 def cgroup_removed(path):

@@ -40,20 +40,25 @@ static const char *const meminfo_keys[MEMINFO_COUNTERS] = {
 	[MEMINFO_DIRTY] = "Dirty",
 };
 
-static const char *const rollup_keys[ROLLUP_COUNTERS] = {
-	[ROLLUP_RSS] = "Rss",
-	[ROLLUP_PSS] = "Pss",
-	[ROLLUP_PSS_ANON] = "Pss_Anon",
-	[ROLLUP_PSS_FILE] = "Pss_File",
-	[ROLLUP_PSS_SHMEM] = "Pss_Shmem",
-	[ROLLUP_PRIVATE_CLEAN] = "Private_Clean",
-	[ROLLUP_PRIVATE_DIRTY] = "Private_Dirty",
-	[ROLLUP_ANON_HUGE] = "AnonHugePages",
-	[ROLLUP_SHMEM_PMD] = "ShmemPmdMapped",
-	[ROLLUP_FILE_PMD] = "FilePmdMapped",
-	[ROLLUP_LAZYFREE] = "LazyFree",
-	[ROLLUP_SWAP] = "Swap",
-	[ROLLUP_SWAP_PSS] = "SwapPss",
+static const char *const rollup_keys[SMAPS_KEYS] = {
+	[SMAPS_RSS] = "Rss",
+	[SMAPS_PSS] = "Pss",
+	[SMAPS_PSS_ANON] = "Pss_Anon",
+	[SMAPS_PSS_FILE] = "Pss_File",
+	[SMAPS_PSS_SHMEM] = "Pss_Shmem",
+	[SMAPS_SHARED_CLEAN] = "Shared_Clean",
+	[SMAPS_SHARED_DIRTY] = "Shared_Dirty",
+	[SMAPS_PRIVATE_CLEAN] = "Private_Clean",
+	[SMAPS_PRIVATE_DIRTY] = "Private_Dirty",
+	[SMAPS_LAZYFREE] = "LazyFree",
+	[SMAPS_ANON_HUGE] = "AnonHugePages",
+	[SMAPS_SHMEM_PMD] = "ShmemPmdMapped",
+	[SMAPS_FILE_PMD] = "FilePmdMapped",
+	[SMAPS_SHARED_HUGETLB] = "Shared_Hugetlb",
+	[SMAPS_PRIVATE_HUGETLB] = "Private_Hugetlb",
+	[SMAPS_SWAP] = "Swap",
+	[SMAPS_SWAP_PSS] = "SwapPss",
+	[SMAPS_LOCKED] = "Locked",
 };
 
 static const char *const status_keys[STATUS_COUNTERS] = {

@@ -6,18 +6,10 @@ import os
 import subprocess
 import time
 
+from outcome import read, write
+
 CONTROL = "/sys/class/zram-control"
 DELAYS = "/proc/sys/kernel/task_delayacct"
-
-
-def read(path):
-    with open(path, encoding="ascii") as file:
-        return file.read()
-
-
-def write(path, text):
-    with open(path, "w", encoding="ascii") as file:
-        file.write(text)
 
 
 @contextlib.contextmanager

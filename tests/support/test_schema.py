@@ -11,6 +11,7 @@ import sys
 
 sys.dont_write_bytecode = True  # the tree stays clean
 
+import golden  # noqa: E402
 import validate_json  # noqa: E402
 
 GOLDEN = os.path.join(validate_json.HERE, "..", "golden")
@@ -172,11 +173,6 @@ class Report:
         self.failed += bool(why)
 
 
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
-
-
 def text_problem(data):
     try:
         validate_json.parse(data)
@@ -188,12 +184,12 @@ def text_problem(data):
 def check_schema(report, kind, changes):
     """The schema of zmem.KIND. Returns the text of its ordinary document."""
     check = validate_json.validator(validate_json.path_of("zmem." + kind))
-    golden = sorted(glob.glob(os.path.join(GOLDEN, kind + "_*.json")))
-    report.check("golden documents of " + kind, "" if golden else "there are none in " + GOLDEN)
-    for path in golden:
-        found = validate_json.problems(check, validate_json.parse(read(path)))
+    paths = sorted(glob.glob(os.path.join(GOLDEN, kind + "_*.json")))
+    report.check("golden documents of " + kind, "" if paths else "there are none in " + GOLDEN)
+    for path in paths:
+        found = validate_json.problems(check, validate_json.parse(golden.read(path)))
         report.check("accepts " + os.path.basename(path), "; ".join(found))
-    data = read(os.path.join(GOLDEN, kind + "_ordinary.json"))
+    data = golden.read(os.path.join(GOLDEN, kind + "_ordinary.json"))
     good = validate_json.parse(data)
     gone = (("without " + ".".join(map(str, path)), path, GONE) for path in paths_of_keys(good))
     other = (("another schema", ("schema",), "zmem.other"), ("another version", ("schema_version",), "9.9"))
@@ -218,12 +214,12 @@ LINE_CHANGES = [
 def check_lines(report):
     """The schema of the lines of -F ndjson."""
     check = validate_json.validator(validate_json.path_of("zmem.ndjson"))
-    golden = sorted(glob.glob(os.path.join(GOLDEN, "ndjson_*.txt")))
-    report.check("golden lines", "" if golden else "there are none in " + GOLDEN)
-    for path in golden:
+    paths = sorted(glob.glob(os.path.join(GOLDEN, "ndjson_*.txt")))
+    report.check("golden lines", "" if paths else "there are none in " + GOLDEN)
+    for path in paths:
         report.check("accepts " + os.path.basename(path),
-                     "; ".join(validate_json.line_problems(check, read(path))))
-    lines = read(os.path.join(GOLDEN, "ndjson_ordinary.txt")).splitlines(True)
+                     "; ".join(validate_json.line_problems(check, golden.read(path))))
+    lines = golden.read(os.path.join(GOLDEN, "ndjson_ordinary.txt")).splitlines(True)
     for at in (0, -1):
         good = validate_json.parse(lines[at])
         gone = (("without " + ".".join(map(str, path)), path, GONE) for path in paths_of_keys(good))

@@ -18,20 +18,14 @@ import time
 
 sys.dont_write_bytecode = True  # the tree stays clean
 
-from outcome import MKMEM, cgroup_removed, mkmem_pids, wait_until  # noqa: E402
+from outcome import MEMORY_CGROUPS as BASE, MKMEM, cgroup_removed, mkmem_pids, read, wait_until, write  # noqa: E402
 
 MIB = 1 << 20
-BASE = next((p for p in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.exists(p + "/cgroup.procs")), None)
 # Of all processes of a world, in MiB: other tests run beside it.
 ROOM = 1400
 GROUPS = "ABCDE"
 # Its processes have ended, and it is removed; files of a tmpfs are left.
 REMOVED = "R"
-
-
-def read(path):
-    with open(path, encoding="utf-8", errors="replace") as file:
-        return file.read()
 
 
 # ---- what a process may be ----
@@ -242,7 +236,6 @@ def sweep():
             shutil.rmtree(path, ignore_errors=True)
 
 
-
 _worlds = itertools.count()
 
 
@@ -258,6 +251,8 @@ class World:
         self.inodes = {}
         self.child = self.place = self.disk = None
         self.skipped, self.seen = [], set()
+        # Of FREED: its status, and what runs the program that reads it.
+        self.status, self.reader = "ok", ()
         # Programs that do not stand still.
         self.busy = {p.split(":")[0].split("/")[-1] for p in programs if " forever " in p}
 
@@ -273,8 +268,7 @@ class World:
         sweep()
         os.mkdir(self.cgroup)
         if os.path.exists(self.cgroup + "/cgroup.subtree_control"):
-            with open(self.cgroup + "/cgroup.subtree_control", "w", encoding="ascii") as file:
-                file.write("+memory")
+            write(self.cgroup + "/cgroup.subtree_control", "+memory")
         for group in self.groups:
             os.mkdir("%s/%s" % (self.cgroup, group))
         self.place = tempfile.mkdtemp(dir="/dev/shm", prefix="zmem-world-%d-" % os.getpid())
@@ -289,7 +283,6 @@ class World:
             self.kill(REMOVED)
             wait_until(lambda: cgroup_removed("%s/%s" % (self.cgroup, REMOVED)))
             self.groups.remove(REMOVED)
-
 
     def told_by_mkmem(self):
         world = self

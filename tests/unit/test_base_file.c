@@ -46,7 +46,7 @@ static size_t entries(void)
 static int replace_bytes(const char *path, const char *bytes, size_t len)
 {
 	struct file_atomic f;
-	int r = file_atomic_open(&f, path);
+	int r = file_atomic_open(&f, path, false);
 
 	if (!r)
 		r = file_write_fd(f.fd, bytes, len);
@@ -128,7 +128,7 @@ IN_DIRECTORY(appears_whole)
 {
 	struct file_atomic f;
 
-	assert_int_equal(file_atomic_open(&f, "out"), 0);
+	assert_int_equal(file_atomic_open(&f, "out", false), 0);
 	assert_int_equal(file_write_fd(f.fd, "old", 3), 0);
 	assert_int_equal(access("out", F_OK), -1);
 	assert_int_equal(file_atomic_commit(&f), 0);
@@ -137,7 +137,7 @@ IN_DIRECTORY(appears_whole)
 	assert_content("out", "old");
 	assert_int_equal(entries(), 1);
 	/* Not committed: the old file stays. */
-	assert_int_equal(file_atomic_open(&f, "out"), 0);
+	assert_int_equal(file_atomic_open(&f, "out", false), 0);
 	assert_int_equal(file_write_fd(f.fd, "half", 4), 0);
 	assert_content("out", "old");
 	file_atomic_close(&f);
@@ -213,12 +213,12 @@ IN_DIRECTORY(cannot_rename)
 {
 	struct file_atomic f;
 
-	assert_int_equal(file_atomic_open(&f, "dir"), 0);
+	assert_int_equal(file_atomic_open(&f, "dir", false), 0);
 	assert_int_equal(mkdir("dir", 0700), 0);
 	assert_int_equal(file_atomic_commit(&f), -EISDIR);
 	file_atomic_close(&f);
 	assert_int_equal(entries(), 1);
-	assert_int_equal(file_atomic_open(&f, "dir/out"), 0);
+	assert_int_equal(file_atomic_open(&f, "dir/out", false), 0);
 	assert_int_equal(system("rm -r dir"), 0);
 	assert_int_equal(file_write_fd(f.fd, "x", 1), 0);
 	assert_int_equal(file_atomic_commit(&f), -ENOENT);
@@ -233,7 +233,7 @@ IN_DIRECTORY(devices_are_written_directly)
 	assert_int_equal(replace("/dev/full", "x"), -ENOSPC);
 	assert_int_equal(symlink("/dev/full", "full"), 0);
 	assert_int_equal(replace("full", "x"), -ENOSPC);
-	assert_int_equal(file_atomic_open(&f, "/dev/null"), 0);
+	assert_int_equal(file_atomic_open(&f, "/dev/null", false), 0);
 	assert_false(f.beside);
 	file_atomic_close(&f);
 	assert_int_equal(entries(), 1);
@@ -290,7 +290,7 @@ IN_DIRECTORY(zeroed_is_harmless)
 
 	file_atomic_close(&f);
 	assert_true(fcntl(0, F_GETFD) >= 0 || errno == EBADF);
-	assert_int_equal(file_atomic_open(&f, "missing/out"), -ENOENT);
+	assert_int_equal(file_atomic_open(&f, "missing/out", false), -ENOENT);
 	assert_int_equal(f.fd, -1);
 	file_atomic_close(&f);
 }
@@ -382,7 +382,7 @@ IN_DIRECTORY(killed)
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		if (file_atomic_open(&f, "out") || file_write_fd(f.fd, "x", 1))
+		if (file_atomic_open(&f, "out", false) || file_write_fd(f.fd, "x", 1))
 			_exit(1);
 		_exit(f.temp ? 77 : 0);
 	}

@@ -10,7 +10,7 @@
 struct scene {
 	struct process process, before, after, status, rollup;
 	struct process *subject;
-	struct verify_rollup read;
+	struct smaps_rollup read;
 	struct compare_seen seen;
 	struct comparison comparison;
 	struct compare_row *row;
@@ -33,12 +33,13 @@ static struct scene *begin(enum pss_source source)
 	process_set(&s->rollup, COUNTER_RSS, 88 * PAGE);
 	process_set(&s->rollup, COUNTER_PSS, 19 * PAGE);
 	process_set(&s->rollup, COUNTER_USS, 8 * PAGE);
-	s->read = (struct verify_rollup){.values = &s->rollup, .rss = 88 * PAGE, .rss_known = true};
+	s->read = (struct smaps_rollup){.have = 1U << SMAPS_RSS, .value[SMAPS_RSS] = 88 * PAGE};
 	s->seen = (struct compare_seen){.status_before = &s->status,
 					.status_after = &s->status,
 					.bpf_before = &s->before,
 					.bpf_after = &s->after,
 					.rollup = &s->rollup,
+					.counters = &s->read,
 					.undisturbed = true};
 	s->subject = &s->process;
 	assert_int_equal(comparison_init(&s->comparison, &s->subject, 1, VERIFY_COUNTERS), 0);
@@ -53,7 +54,7 @@ static enum compare_verdict rounds(struct scene *s, int count)
 	bool done = false;
 
 	while (!done && count--)
-		done = compare_verify(s->row, &s->seen, &s->read, ++s->round);
+		done = compare_verify(s->row, &s->seen, ++s->round);
 	return done ? compare_verify_verdict(s->row) : COMPARE_VERDICTS;
 }
 
@@ -77,7 +78,7 @@ TEST(pss_wrong)
 	assert_int_equal(rounds(s, 100), COMPARE_DIFFERENT);
 	assert_false(compare_verify_pss_wrong(s->row));
 	s = begin(PSS_FROM_KERNEL);
-	s->rollup.value[COUNTER_RSS] = s->read.rss = 600 * PAGE;
+	s->rollup.value[COUNTER_RSS] = s->read.value[SMAPS_RSS] = 600 * PAGE;
 	assert_int_equal(rounds(s, 5), COMPARE_VERDICTS);
 	assert_false(compare_verify_pss_wrong(s->row));
 	assert_int_equal(rounds(s, 1), COMPARE_DIFFERENT);
@@ -94,7 +95,7 @@ TEST(disturbed)
 
 	s->seen.undisturbed = false;
 	process_set(&s->rollup, COUNTER_RSS, 600 * PAGE);
-	s->read.rss = 600 * PAGE;
+	s->read.value[SMAPS_RSS] = 600 * PAGE;
 	assert_int_equal(rounds(s, 100), COMPARE_MOVED);
 	assert_int_equal(s->round, COMPARE_ROUNDS);
 	s = begin(PSS_FROM_KERNEL);
@@ -124,7 +125,7 @@ TEST(same)
 	struct scene *s = begin(PSS_FROM_KERNEL);
 
 	assert_int_equal(rounds(s, 2), COMPARE_VERDICTS);
-	s->before.value[COUNTER_RSS] = s->read.rss;
+	s->before.value[COUNTER_RSS] = s->read.value[SMAPS_RSS];
 	s->before.value[COUNTER_PSS] = s->rollup.value[COUNTER_PSS] + 1024;
 	s->before.value[COUNTER_USS] = 8 * PAGE;
 	/* Also after an exec: one of the two readings is of the program in smaps_rollup. */
@@ -133,7 +134,7 @@ TEST(same)
 	assert_true(s->row->agrees);
 	/* One byte more is too much. */
 	s = begin(PSS_FROM_KERNEL);
-	s->before.value[COUNTER_RSS] = s->read.rss;
+	s->before.value[COUNTER_RSS] = s->read.value[SMAPS_RSS];
 	s->before.value[COUNTER_PSS] = s->rollup.value[COUNTER_PSS] + 1025;
 	s->before.value[COUNTER_USS] = 8 * PAGE;
 	s->after = s->before;
@@ -175,13 +176,13 @@ TEST(rollup_rows)
 	struct scene *s = begin(PSS_FROM_ROLLUP);
 
 	assert_int_equal(rounds(s, 5), COMPARE_VERDICTS);
-	s->after.value[COUNTER_RSS] = s->read.rss;
+	s->after.value[COUNTER_RSS] = s->read.value[SMAPS_RSS];
 	assert_int_equal(rounds(s, 1), COMPARE_SAME);
 	/* Read again between two walks, for values of one moment. */
 	s = begin(PSS_FROM_ROLLUP);
-	s->before.value[COUNTER_RSS] = s->read.rss - PAGE;
+	s->before.value[COUNTER_RSS] = s->read.value[SMAPS_RSS] - PAGE;
 	assert_int_equal(rounds(s, 1), COMPARE_VERDICTS);
-	s->before.value[COUNTER_RSS] = s->read.rss;
+	s->before.value[COUNTER_RSS] = s->read.value[SMAPS_RSS];
 	assert_int_equal(rounds(s, 1), COMPARE_SAME);
 	s = begin(PSS_FROM_ROLLUP);
 	assert_int_equal(rounds(s, 100), COMPARE_DIFFERENT);
@@ -192,19 +193,19 @@ TEST(rollup_rows)
 TEST(swap)
 {
 	struct process p = {.pss_source = PSS_FROM_ROLLUP}, values = {};
-	struct verify_rollup rollup = {.values = &values, .swap_known = true};
+	struct smaps_rollup rollup = {.have = 1U << SMAPS_SWAP | 1U << SMAPS_SWAP_PSS};
 
 	process_set(&p, COUNTER_SWAP, 10 * PAGE);
 	process_set(&values, COUNTER_SWAP_PSS, 10 * PAGE);
-	rollup.swap = 10 * PAGE;
-	assert_true(compare_agrees(&p, &rollup));
-	rollup.swap = 12 * PAGE;
-	assert_true(compare_agrees(&p, &rollup));
-	rollup.swap = 9 * PAGE;
-	assert_false(compare_agrees(&p, &rollup));
-	rollup.swap = 12 * PAGE;
+	rollup.value[SMAPS_SWAP] = 10 * PAGE;
+	assert_true(compare_agrees(&p, &values, &rollup));
+	rollup.value[SMAPS_SWAP] = 12 * PAGE;
+	assert_true(compare_agrees(&p, &values, &rollup));
+	rollup.value[SMAPS_SWAP] = 9 * PAGE;
+	assert_false(compare_agrees(&p, &values, &rollup));
+	rollup.value[SMAPS_SWAP] = 12 * PAGE;
 	values.value[COUNTER_SWAP_PSS] = 11 * PAGE;
-	assert_false(compare_agrees(&p, &rollup));
-	rollup.swap_known = false;
-	assert_true(compare_agrees(&p, &rollup));
+	assert_false(compare_agrees(&p, &values, &rollup));
+	rollup.have = 0;
+	assert_true(compare_agrees(&p, &values, &rollup));
 }

@@ -50,7 +50,7 @@ TEST(unknown_word)
 	struct options o;
 
 	assert_int_equal(parse(&o, argv), 0);
-	assert_string_equal(o.unknown->info.name, "format");
+	assert_string_equal(o.unknown->name, "format");
 	assert_string_equal(o.unknown_word, "xml");
 	assert_string_equal(o.command->name, "files");
 	options_done(&o);

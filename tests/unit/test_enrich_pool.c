@@ -14,7 +14,7 @@ FIXTURE_TEST(reads_all)
 			pool_read(pool, POOL_ROLLUP, round % 2, f->row, PROCESSES, f->result), 0);
 		for (int i = 0; i < PROCESSES; i++) {
 			assert_int_equal(f->result[i].status, PSS_OK);
-			assert_int_equal(f->result[i].counters.value[ROLLUP_PSS], i * 1024);
+			assert_int_equal(f->result[i].counters.value[SMAPS_PSS], i * 1024);
 		}
 	}
 	assert_int_equal(pool_rollups(pool), 20 * PROCESSES);

@@ -14,14 +14,14 @@ TEST(apply)
 	process_set(&p, COUNTER_RSS_SHMEM, 0);
 	process_set(&p, COUNTER_SWAP, 4096);
 	process_derive(&p);
-	r.counters.have = 1u << ROLLUP_RSS | 1u << ROLLUP_PSS | 1u << ROLLUP_PRIVATE_CLEAN |
-			  1u << ROLLUP_PRIVATE_DIRTY | 1u << ROLLUP_SWAP | 1u << ROLLUP_SWAP_PSS;
-	r.counters.value[ROLLUP_RSS] = 12288;
-	r.counters.value[ROLLUP_PSS] = 10000;
-	r.counters.value[ROLLUP_PRIVATE_CLEAN] = 1000;
-	r.counters.value[ROLLUP_PRIVATE_DIRTY] = 8000;
-	r.counters.value[ROLLUP_SWAP] = 12288;
-	r.counters.value[ROLLUP_SWAP_PSS] = 2048;
+	r.counters.have = 1u << SMAPS_RSS | 1u << SMAPS_PSS | 1u << SMAPS_PRIVATE_CLEAN |
+			  1u << SMAPS_PRIVATE_DIRTY | 1u << SMAPS_SWAP | 1u << SMAPS_SWAP_PSS;
+	r.counters.value[SMAPS_RSS] = 12288;
+	r.counters.value[SMAPS_PSS] = 10000;
+	r.counters.value[SMAPS_PRIVATE_CLEAN] = 1000;
+	r.counters.value[SMAPS_PRIVATE_DIRTY] = 8000;
+	r.counters.value[SMAPS_SWAP] = 12288;
+	r.counters.value[SMAPS_SWAP_PSS] = 2048;
 	rollup_apply(&p, &r);
 	assert_int_equal(p.value[COUNTER_USS], 9000);
 	assert_int_equal(p.value[COUNTER_SHARED], 1000);
@@ -38,20 +38,20 @@ TEST(apply_in_part)
 	struct process p = {.pid = 1};
 	struct pool_result r = {.status = PSS_OK};
 
-	r.counters.have = 1u << ROLLUP_RSS | 1u << ROLLUP_PRIVATE_CLEAN;
+	r.counters.have = 1u << SMAPS_RSS | 1u << SMAPS_PRIVATE_CLEAN;
 	rollup_apply(&p, &r);
 	assert_int_equal(p.pss_status, PSS_UNSUPPORTED);
 	assert_int_equal(p.pss_source, PSS_FROM_NOTHING);
 	assert_int_equal(p.have, 0);
-	r.counters.have |= 1u << ROLLUP_PSS;
-	r.counters.value[ROLLUP_PSS] = 1ull << 54;
+	r.counters.have |= 1u << SMAPS_PSS;
+	r.counters.value[SMAPS_PSS] = 1ull << 54;
 	rollup_apply(&p, &r);
 	assert_int_equal(p.pss_status, PSS_OK);
 	assert_int_equal(p.value[COUNTER_PSS], 1ull << 54);
 	assert_false(process_has(&p, COUNTER_USS));
-	r.counters.have |= 1u << ROLLUP_PRIVATE_DIRTY;
-	r.counters.value[ROLLUP_PRIVATE_CLEAN] = UINT64_MAX;
-	r.counters.value[ROLLUP_PRIVATE_DIRTY] = 1024;
+	r.counters.have |= 1u << SMAPS_PRIVATE_DIRTY;
+	r.counters.value[SMAPS_PRIVATE_CLEAN] = UINT64_MAX;
+	r.counters.value[SMAPS_PRIVATE_DIRTY] = 1024;
 	rollup_apply(&p, &r);
 	assert_false(process_has(&p, COUNTER_USS));
 }

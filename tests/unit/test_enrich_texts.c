@@ -37,7 +37,7 @@ TEST(statuses)
 		assert_int_equal(result.error, 0);
 		assert_null(result.text);
 	}
-	assert_int_equal(result.counters.value[ROLLUP_PSS], 7 * 1024);
+	assert_int_equal(result.counters.value[SMAPS_PSS], 7 * 1024);
 	/* Our own lack of files is an error, not a property of the process. */
 	pool_understand(POOL_ROLLUP, NULL, -EMFILE, &result);
 	assert_int_equal(result.error, -EMFILE);

@@ -31,12 +31,22 @@ TEST(counter_table)
 	for (int c = 0; c < COUNTER_COUNT; c++) {
 		counter_mask bound = counter_table[c].bound;
 
-		assert_non_null(counter_table[c].help);
 		/* A counter that is always known needs no bound, and only such are bounds. */
 		assert_true(counter_table[c].origin != ORIGIN_KERNEL || !bound);
 		for (int b = 0; b < COUNTER_COUNT; b++)
 			assert_true(!(bound & COUNTER_BIT(b)) ||
 				    counter_table[b].origin == ORIGIN_KERNEL);
+	}
+}
+
+TEST(numbers)
+{
+	/* In recordings, those of a process and those of a memcg have numbers of their own. */
+	for (int c = 0; c < COUNTER_COUNT; c++) {
+		for (int b = 0; b < c; b++)
+			assert_true(counter_table[c].number != counter_table[b].number ||
+				    counter_table[c].number == NOT_STORED ||
+				    (c >= COUNTERS_OF_PROCESS) != (b >= COUNTERS_OF_PROCESS));
 	}
 }
 
@@ -102,8 +112,11 @@ TEST(find)
 static void assert_percent(const struct snapshot *s, const char *key, counter_mask have,
 			   const uint64_t *value, double want)
 {
-	struct value v =
-		process_field_of(find(key), s, have, value, value + COUNTERS_OF_PROCESS, NULL);
+	struct totals t = {.have = have};
+	struct value v;
+
+	memcpy(t.value, value, sizeof(t.value));
+	v = totals_value(find(key), s, &t);
 
 	assert_int_equal(v.known, want != -1);
 	assert_true(!v.known || v.percent == want);
@@ -143,15 +156,15 @@ TEST(default)
 {
 	struct field_list list;
 
-	process_list_usual(&list, NULL);
+	process_list_columns(&list, &columns_usual, NULL);
 	assert_list(&list, "pid user pss %pss uss swap_pss rss name");
 	assert_int_equal(field_list_needs(&list), NEEDS_USER | NEEDS_PROGRAM);
 	field_list_insert(&list, 1, find("cmdline"));
 	assert_int_equal(field_list_needs(&list), NEEDS_USER | NEEDS_PROGRAM | NEEDS_CMDLINE);
-	process_list_long(&list, NULL);
+	process_list_columns(&list, &columns_long, NULL);
 	assert_list(&list,
 		    "pid user pss %pss uss swap_pss swap rss rss_anon rss_file rss_shmem name");
-	process_list_watch(&list, NULL);
+	process_list_columns(&list, &columns_watch, NULL);
 	assert_list(&list, "pid user pss pss_change swap_pss swap_pss_change rss rss_change name");
 }
 
@@ -159,12 +172,12 @@ TEST(groups)
 {
 	struct field_list list;
 
-	process_list_usual(&list, find("user"));
+	process_list_columns(&list, &columns_usual, find("user"));
 	assert_list(&list, "procs pss %pss uss swap_pss rss user");
 	/* A namespace is no cgroup. */
-	process_list_usual(&list, find("namespace"));
+	process_list_columns(&list, &columns_usual, find("namespace"));
 	assert_list(&list, "procs pss %pss uss swap_pss rss namespace");
-	process_list_usual(&list, find("unit"));
+	process_list_columns(&list, &columns_usual, find("unit"));
 	assert_list(&list,
 		    "procs pss %pss mem_current nearest_limit limit_up %nearest uss swap_pss rss "
 		    "mem_anon mem_file mem_shmem mem_kernel unit");

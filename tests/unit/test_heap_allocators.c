@@ -121,19 +121,6 @@ static void expect_allocator(const char *const *name, size_t count, const char *
 
 TEST(recognised)
 {
-	struct found_function mimalloc[] = {found_at("mi_malloc", 0x5010),
-					    found_at("mi_free", 0x5020),
-					    found_at("mi_version", 0x5030)};
-	static const struct {
-		const char *code, *version;
-	} versions[] = {
-		{"\xb8\xd1\0\0\0\xc3", "2.0.9"},
-		{"\xf3\x0f\x1e\xfa\xb8\xd4\0\0\0\xc3", "2.1.2"},
-		{"\xb8\x99\x75\0\0\xc3", "3.1.5"},
-		{"\x55\xb8\xd1\0\0\0\xc3", ""},
-	};
-	struct allocator got;
-
 	ALLOCATOR("an allocator", 2, "malloc", "free");
 	ALLOCATOR("glibc", 4, "malloc", "free", "__libc_calloc", "__libc_free");
 	ALLOCATOR("musl", 2, "malloc", "free", "__dls3");
@@ -147,10 +134,5 @@ TEST(recognised)
 	/* Other functions of such a name: what allocates only, or frees only, is no allocator. */
 	ALLOCATOR("an allocator", 0, "mi_free", "mi_free_size");
 	ALLOCATOR("an allocator", 0, "tc_malloc", "tc_calloc", "_ZdlPv");
-	for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
-		memcpy(mimalloc[2].code, versions[i].code, i == 1 ? 10 : 7);
-		allocator_recognise(mimalloc, ARRAY_SIZE(mimalloc), &got);
-		assert_string_equal(got.name, "mimalloc");
-		assert_string_equal(got.version, versions[i].version);
-	}
+	ALLOCATOR("mimalloc", 2, "mi_malloc", "mi_free");
 }

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "privilege/grow_helper.h"
+#include "privilege/helper.h"
 
 #define S UINT64_C(1000000)
 
@@ -41,27 +41,27 @@ static int burn(void *state, struct helper_message *request, struct helper_messa
 	return 0;
 }
 
-static const struct grow_helper_kind kind = {
-	{.answer = burn, .memory = 1 << 20},
-	.cpu_us = 20000,
-	.idle_us = 60 * S,
+static const struct helper_kind kind = {
+	.answer = burn,
+	.memory = 1 << 20,
+	.limits = {.cpu_us = 20000, .idle_us = 60 * S},
 };
 
 /* Each request has its helper killed, and the next one a new helper, until the budget is used up.
  */
 TEST(killed)
 {
-	struct grow_helpers shared = {.hurry_fd = -1};
-	static struct grow_helper h;
+	struct helpers shared = {.hurry_fd = -1};
+	static struct helper h;
 	int r = -EOVERFLOW, calls = 0;
 
-	grow_helper_init(&h, &kind, getuid(), getgid(), NULL, &shared);
+	helper_init(&h, &kind, getuid(), getgid(), NULL, &shared);
 	/* What is left of a minute that has just begun. */
 	cpu_budget_fill(&h.budget, BUDGET_USER_US, clock_us(CLOCK_MONOTONIC));
 	h.budget.left_us = 50000;
 	while (r == -EOVERFLOW && calls < 1000) {
-		grow_helper_begin(&h, 1);
-		r = grow_helper_call_file(&h);
+		helper_begin(&h, 1);
+		r = helper_call_file(&h);
 		calls++;
 		/* The time of the test does not fill it. */
 		h.budget.filled_us = clock_us(CLOCK_MONOTONIC);
@@ -70,5 +70,5 @@ TEST(killed)
 	assert_in_range(calls, 2, 4);
 	/* Another user has its own. */
 	assert_true(shared.budget.left_us >= 10 * S);
-	helper_done(&h.helper);
+	helper_done(&h);
 }

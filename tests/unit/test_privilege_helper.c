@@ -97,22 +97,21 @@ static int answer(void *arg, struct helper_message *request, struct helper_messa
 }
 
 static const struct helper_kind kind = {.answer = answer, .memory = MEMORY};
-static const struct helper_limits patient = {
-	.cpu_us = 5000000, .idle_us = 10000000, .hurry_fd = -1};
-static const struct helper_limits hasty = {.cpu_us = 100000, .idle_us = 50000, .hurry_fd = -1};
+static const struct helper_limits patient = {.cpu_us = 5000000, .idle_us = 10000000};
+static const struct helper_limits hasty = {.cpu_us = 100000, .idle_us = 50000};
 /* On a busy machine a helper may wait long for a CPU. */
-static const struct helper_limits frugal = {.cpu_us = 100000, .idle_us = 10000000, .hurry_fd = -1};
+static const struct helper_limits frugal = {.cpu_us = 100000, .idle_us = 10000000};
 
 struct fixture {
 	struct state state;
-	struct helpers_left left;
+	struct helpers shared;
 	struct helper helper;
-	struct helper_message request, answer;
 };
 
 static void begin(struct fixture *f)
 {
-	helper_init(&f->helper, &kind, 65534, 65534, &f->state, &f->left);
+	f->shared.hurry_fd = -1;
+	helper_init(&f->helper, &kind, 65534, 65534, &f->state, &f->shared);
 }
 
 static void end(struct fixture *f)
@@ -124,8 +123,9 @@ FIXTURE(begin, end)
 
 static int ask(struct fixture *f, enum deed deed, const struct helper_limits *limits)
 {
-	f->request.kind = deed;
-	return helper_call(&f->helper, limits, &f->request, &f->answer);
+	f->helper.request.kind = deed;
+	f->helper.limits = *limits;
+	return helper_call(&f->helper, 1);
 }
 
 static int count(struct fixture *f)
@@ -133,8 +133,8 @@ static int count(struct fixture *f)
 	int n = -1;
 
 	assert_int_equal(ask(f, DEED_COUNT, &patient), 0);
-	assert_int_equal(f->answer.len, sizeof(n));
-	memcpy(&n, f->answer.data, sizeof(n));
+	assert_int_equal(f->helper.answer.len, sizeof(n));
+	memcpy(&n, f->helper.answer.data, sizeof(n));
 	return n;
 }
 
@@ -147,8 +147,8 @@ FIXTURE_TEST(state)
 	assert_int_equal(f->helper.starts, 1);
 	assert_int_equal(ask(f, DEED_FAIL, &patient), -ENOTTY);
 	assert_int_equal(ask(f, DEED_LARGE, &patient), 0);
-	assert_int_equal(f->answer.len, HELPER_DATA);
-	assert_int_equal(f->answer.data[HELPER_DATA - 1], 'x');
+	assert_int_equal(f->helper.answer.len, HELPER_DATA);
+	assert_int_equal(f->helper.answer.data[HELPER_DATA - 1], 'x');
 	/* An answer has no such error. */
 	assert_int_equal(ask(f, DEED_POSITIVE, &patient), -ECHILD);
 	assert_false(helper_runs(&f->helper));
@@ -167,17 +167,17 @@ FIXTURE_TEST(descriptors)
 	char byte = 0;
 
 	assert_int_equal(pipe(pair), 0);
-	f->request.fd[0] = pair[0];
-	f->request.fds = 1;
+	f->helper.request.fd[0] = pair[0];
+	f->helper.request.fds = 1;
 	assert_int_equal(ask(f, DEED_SEND, &patient), 0);
-	assert_int_equal(f->answer.fds, 1);
+	assert_int_equal(f->helper.answer.fds, 1);
 	assert_int_equal(write(pair[1], "a", 1), 1);
-	assert_int_equal(read(f->answer.fd[0], &byte, 1), 1);
+	assert_int_equal(read(f->helper.answer.fd[0], &byte, 1), 1);
 	assert_int_equal(byte, 'a');
-	close(f->answer.fd[0]);
+	close(f->helper.answer.fd[0]);
 	close(pair[0]);
 	/* The helper has kept none: it closes them before the next request. */
-	f->request.fds = 0;
+	f->helper.request.fds = 0;
 	count(f);
 	signal(SIGPIPE, SIG_IGN);
 	assert_int_equal(write(pair[1], "b", 1), -1);
@@ -200,11 +200,11 @@ FIXTURE_TEST(inherits_nothing)
 }
 
 /* Waits for the end of helpers that were killed, which a busy machine delays. */
-static bool killed_have_ended(struct helpers_left *left, size_t others)
+static bool killed_have_ended(struct helpers *shared, size_t others)
 {
-	for (int i = 0; i < 10000 && helpers_left(left) > others; i++)
+	for (int i = 0; i < 10000 && helpers_left(shared) > others; i++)
 		usleep(1000);
-	return helpers_left(left) == others;
+	return helpers_left(shared) == others;
 }
 
 FIXTURE_TEST(limits)
@@ -213,8 +213,8 @@ FIXTURE_TEST(limits)
 	int ready[2], never[2];
 
 	assert_int_equal(pipe(ready) | pipe(never), 0);
-	f->request.fd[0] = never[0];
-	f->request.fds = 1;
+	f->helper.request.fd[0] = never[0];
+	f->helper.request.fds = 1;
 	assert_int_equal(ask(f, DEED_WAIT, &hasty), -ETIMEDOUT);
 	assert_false(helper_runs(&f->helper));
 	assert_int_equal(ask(f, DEED_BURN, &frugal), -EOVERFLOW);
@@ -223,13 +223,14 @@ FIXTURE_TEST(limits)
 		assert_int_equal(ask(f, DEED_ALLOCATE, &patient), -EFBIG);
 	/* The user wants an end: one that waits is not waited for, one that answers is. */
 	assert_int_equal(write(ready[1], "x", 1), 1);
-	hurried.hurry_fd = ready[0];
+	f->shared.hurry_fd = ready[0];
 	assert_int_equal(ask(f, DEED_FAIL, &hurried), -ENOTTY);
 	assert_int_equal(ask(f, DEED_WAIT, &hurried), -ETIMEDOUT);
 	hurried.cpu_us = UINT64_MAX / 2;
 	assert_int_equal(ask(f, DEED_BURN, &hurried), -EOVERFLOW);
+	f->shared.hurry_fd = -1;
 	/* All of them could be ended. */
-	assert_true(killed_have_ended(&f->left, 0));
+	assert_true(killed_have_ended(&f->shared, 0));
 	for (int i = 0; i < 2; i++) {
 		close(ready[i]);
 		close(never[i]);
@@ -239,7 +240,7 @@ FIXTURE_TEST(limits)
 /* Its user may stop and continue it for ever. */
 FIXTURE_TEST(stopped_again_and_again)
 {
-	const struct helper_limits limits = {.cpu_us = 1000000, .idle_us = 200000, .hurry_fd = -1};
+	const struct helper_limits limits = {.cpu_us = 1000000, .idle_us = 200000};
 	pid_t child;
 
 	count(f);
@@ -269,7 +270,7 @@ FIXTURE_TEST(can_be_ended)
 			_exit(2);
 		if (ask(f, DEED_BURN, &frugal) != -EOVERFLOW)
 			_exit(3);
-		_exit(killed_have_ended(&f->left, 0) ? 0 : 1);
+		_exit(killed_have_ended(&f->shared, 0) ? 0 : 1);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
@@ -282,7 +283,7 @@ FIXTURE_TEST(rights)
 	cleanup_fclose FILE *file = NULL;
 
 	assert_int_equal(ask(f, DEED_TRY, &patient), 0);
-	memcpy(&done, f->answer.data, sizeof(done));
+	memcpy(&done, f->helper.answer.data, sizeof(done));
 	if (!SANITIZED && prctl(PR_GET_SECCOMP) >= 0 && landlock_abi() && privilege_can_leave())
 		assert_int_equal(done, 0);
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)f->helper.pid);
@@ -334,25 +335,25 @@ FIXTURE_TEST(left_behind)
 		_exit(0);
 	}
 	for (size_t i = 0; i < HELPER_LEFT_OF_ONE_UID; i++) {
-		f->left.item[i].pid = child;
-		f->left.item[i].uid = i ? 65534 : 1;
+		f->shared.left[i].pid = child;
+		f->shared.left[i].uid = i ? 65534 : 1;
 	}
-	f->left.count = HELPER_LEFT_OF_ONE_UID;
+	f->shared.lefts = HELPER_LEFT_OF_ONE_UID;
 	assert_int_equal(ask(f, DEED_COUNT, &patient), 0);
 	helper_done(&f->helper);
-	assert_true(killed_have_ended(&f->left, HELPER_LEFT_OF_ONE_UID));
-	f->left.item[0].uid = 65534;
+	assert_true(killed_have_ended(&f->shared, HELPER_LEFT_OF_ONE_UID));
+	f->shared.left[0].uid = 65534;
 	assert_int_equal(ask(f, DEED_COUNT, &patient), -EBUSY);
 	f->helper.uid = 1;
 	assert_int_equal(ask(f, DEED_COUNT, &patient), 0);
 	helper_done(&f->helper);
-	assert_true(killed_have_ended(&f->left, HELPER_LEFT_OF_ONE_UID));
-	f->left.running = HELPER_LEFT_MAX - f->left.count;
+	assert_true(killed_have_ended(&f->shared, HELPER_LEFT_OF_ONE_UID));
+	f->shared.running = HELPER_LEFT_MAX - f->shared.lefts;
 	assert_int_equal(ask(f, DEED_COUNT, &patient), -EBUSY);
-	f->left.running = 0;
+	f->shared.running = 0;
 	kill(child, SIGKILL);
 	/* waitpid() of one that was waited for says that it has ended. */
 	assert_int_equal(waitpid(child, NULL, 0), child);
-	assert_int_equal(helpers_left(&f->left), 0);
+	assert_int_equal(helpers_left(&f->shared), 0);
 	assert_int_equal(ask(f, DEED_COUNT, &patient), 0);
 }

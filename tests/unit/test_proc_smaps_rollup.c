@@ -4,11 +4,11 @@
 
 #include "proc/smaps.h"
 
-#define ALL (BIT(ROLLUP_COUNTERS) - 1)
+#define ALL (BIT(SMAPS_KEYS) - 1)
 
 /* Of the captured process, kB. */
-static const uint64_t captured[ROLLUP_COUNTERS] = {
-	58480, 57106, 7764, 5310, 44032, 5056, 51796, 0, 0, 0, 8192, 4099,
+static const uint64_t captured[SMAPS_KEYS] = {
+	58480, 57106, 7764, 5310, 44032, 1628, 0, 5056, 51796, 0, 0, 0, 0, 0, 0, 8192, 4099, 0,
 };
 
 static struct smaps_rollup parse(const char *name)
@@ -23,13 +23,13 @@ static struct smaps_rollup parse(const char *name)
 
 static void assert_captured(const struct smaps_rollup *r, uint32_t have)
 {
-	assert_kib(r->have, r->value, have, captured, ROLLUP_COUNTERS);
+	assert_kib(r->have, r->value, have, captured, SMAPS_KEYS);
 }
 
 TEST(kernels)
 {
-	const uint32_t newer = BIT(ROLLUP_PSS_ANON) | BIT(ROLLUP_PSS_FILE) | BIT(ROLLUP_PSS_SHMEM) |
-			       BIT(ROLLUP_FILE_PMD);
+	const uint32_t newer = BIT(SMAPS_PSS_ANON) | BIT(SMAPS_PSS_FILE) | BIT(SMAPS_PSS_SHMEM) |
+			       BIT(SMAPS_FILE_PMD);
 	static const char *const all[] = {"smaps_rollup-6.18", "smaps_rollup-5.10",
 					  "smaps_rollup-unknown-keys", "smaps_rollup-crlf"};
 	struct smaps_rollup r;
@@ -42,7 +42,7 @@ TEST(kernels)
 	assert_captured(&r, ALL & ~newer);
 	/* Values after the cut are absent, and so is the cut one. */
 	r = parse("smaps_rollup-truncated");
-	assert_captured(&r, BIT(ROLLUP_PRIVATE_DIRTY) - 1);
+	assert_captured(&r, BIT(SMAPS_PRIVATE_DIRTY) - 1);
 }
 
 TEST(damaged)
@@ -50,23 +50,23 @@ TEST(damaged)
 	struct smaps_rollup r = parse("smaps_rollup-damaged");
 
 	/* The first Rss with a colon; the largest number of kB that is a value. */
-	assert_int_equal(r.have, BIT(ROLLUP_RSS) | BIT(ROLLUP_PSS_FILE) | BIT(ROLLUP_SWAP_PSS));
-	assert_int_equal(r.value[ROLLUP_RSS], KB(4004));
-	assert_true(r.value[ROLLUP_PSS_FILE] == (1ull << 62) - 1024);
-	assert_int_equal(r.value[ROLLUP_SWAP_PSS], KB(77));
+	assert_int_equal(r.have, BIT(SMAPS_RSS) | BIT(SMAPS_PSS_FILE) | BIT(SMAPS_SWAP_PSS));
+	assert_int_equal(r.value[SMAPS_RSS], KB(4004));
+	assert_true(r.value[SMAPS_PSS_FILE] == (1ull << 62) - 1024);
+	assert_int_equal(r.value[SMAPS_SWAP_PSS], KB(77));
 
 	r = parse("smaps_rollup-nul");
-	assert_captured(&r, ALL & ~(BIT(ROLLUP_PSS_ANON) | BIT(ROLLUP_SWAP)));
+	assert_captured(&r, ALL & ~(BIT(SMAPS_PSS_ANON) | BIT(SMAPS_SWAP)));
 
 	r = parse("smaps_rollup-swap-last");
-	assert_int_equal(r.value[ROLLUP_SWAP], KB(88));
-	assert_int_equal(r.value[ROLLUP_SWAP_PSS], KB(77));
-	assert_int_equal(r.value[ROLLUP_PSS], KB(11));
-	assert_int_equal(r.value[ROLLUP_RSS], KB(22));
+	assert_int_equal(r.value[SMAPS_SWAP], KB(88));
+	assert_int_equal(r.value[SMAPS_SWAP_PSS], KB(77));
+	assert_int_equal(r.value[SMAPS_PSS], KB(11));
+	assert_int_equal(r.value[SMAPS_RSS], KB(22));
 
 	/* One of the two suffices, and none does not: fuzz_proc_smaps_rollup. */
 	assert_int_equal(smaps_rollup_parse("Pss: 3 kB", 9, &r), 0);
-	assert_int_equal(r.have, BIT(ROLLUP_PSS));
+	assert_int_equal(r.have, BIT(SMAPS_PSS));
 	assert_int_equal(smaps_rollup_parse("Rss: 4 kB\n", 10, &r), 0);
-	assert_int_equal(r.have, BIT(ROLLUP_RSS));
+	assert_int_equal(r.have, BIT(SMAPS_RSS));
 }

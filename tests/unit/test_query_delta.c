@@ -4,7 +4,6 @@
 
 #include "heap.h"
 #include "rows_machine.h"
-#include "query/delta.h"
 #include "query/delta_tracker.h"
 
 #define BOOT_MS 1000000

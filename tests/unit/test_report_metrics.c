@@ -120,7 +120,9 @@ SAMPLE_TEST(memcg, sample_ordinary)
 		if (i)
 			process_set(p, COUNTER_MEM_LIMIT, (i + 1) * 200 * MIB);
 		for (int c = COUNTER_MEM_HIGH; c < COUNTER_COUNT; c++)
-			process_set(p, c, counter_table[c].is_percent ? 123 + i : (i + c) * MIB);
+			process_set(p, c,
+				    counter_table[c].unit == UNIT_PERCENT ? 123 + i
+									  : (i + c) * MIB);
 		process_set(p, COUNTER_MEM_LEFT, (i + 1) * MIB);
 		process_set(p, COUNTER_FREED, (i + 1) * 9 * MIB);
 		process_set(p, COUNTER_HUGETLB_PSS, (i + 1) * 2 * MIB);

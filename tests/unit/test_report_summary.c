@@ -105,7 +105,7 @@ SAMPLE_TEST(not_seen, sample_ordinary)
 	s->snapshot.recorded = false;
 	for (int i = 0; i < NOT_SEEN_PIDS; i++)
 		s->snapshot.collection.not_seen_pid[i] = 10 + i;
-	check_says(s, " does not see: pids 10, 11, 12, 13, 14, … (--source proc shows them)\n",
+	check_says(s, " does not see: pids 10, 11, 12, 13, 14, 7 more (--source proc shows them)\n",
 		   true);
 	s->snapshot.collection.not_seen = NOT_SEEN_PIDS;
 	check_says(s, " does not see: pids 10, 11, 12, 13, 14 (--source proc shows them)\n", true);

@@ -5,12 +5,16 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "fields/change_fields.h"
+#include "fields/compare_fields.h"
 #include "fields/define.h"
 #include "fields/file_said.h"
 #include "fields/growth_said.h"
 #include "fields/incident_said.h"
 #include "fields/peak_said.h"
+#include "fields/result_fields.h"
+#include "fields/summary_said.h"
 #include "fields/system_said.h"
+#include "fields/top_said.h"
 #include "unit.h"
 
 struct item {
@@ -25,6 +29,8 @@ struct thing {
 	const struct thing *inner;
 	struct item item[3];
 	uint32_t items;
+	int32_t id[2];
+	uint32_t ids;
 };
 
 #define ROW const struct item *r = row
@@ -38,11 +44,12 @@ JSON_FIELD(took, "took_us", AMOUNT, value_signed(r->known, r->took), "");
 JSON_FIELD(text, "text", TEXT, value_text(r->text), "");
 JSON_FIELD(path, "path", TEXT, value_text(r->text), "", .flags = FIELD_PATH);
 JSON_FIELD(yes, "yes", BOOL, value_bool(true, r->yes), "");
+JSON_FIELD(ids, "ids", NUMBERS, value_rows(true, r->id, r->ids), "", .row_size = sizeof(int32_t));
 ROWS(rows, "items", &items, struct item, true, r->item, r->items, "", 0);
 static const struct fields things;
 JSON_FIELD(inner, "inner", OBJECT, value_row(r->inner), "", .fields = &things);
 static FIELDS(things, &field_count, &field_took, &field_text, &field_path, &field_yes, &field_rows,
-	      &field_inner);
+	      &field_inner, &field_ids);
 static SENTENCES(about, &things, NULL, "");
 
 static void check(const struct thing *t, const char *text, const char *expected)
@@ -94,6 +101,7 @@ TEST(parts)
 	check(&t, "[{?yes}yes||{!yes}no]", "yes");
 	check(&t, "{!yes}no", NULL);
 	check(&t, "it has:[, {text}][; {count} item{s}]", "it has: x; 0 items");
+	check(&t, "it ([, {count+}][, {text}])", "it (x)");
 }
 
 TEST(counts)
@@ -117,7 +125,10 @@ TEST(rows)
 
 	check(&t, "{items: {name} {bytes}}", "a 1 KiB, b 2 KiB");
 	check(&t, "{items*1: [{name}||none]} there", "a, 2 more there");
-	t.items = 0;
+	check(&t, "it has: {items: {name}}[; {?items}all]", "it has: a, b; all");
+	check(&t, "of {ids}", NULL);
+	t = (struct thing){.id = {7, 9}, .ids = 2};
+	check(&t, "of {ids}", "of 7, 9");
 	check(&t, "{items: {name}}", NULL);
 	check(&t, "[{?items}some||none]", "none");
 }
@@ -137,25 +148,62 @@ TEST(faults)
 TEST(all)
 {
 	static const struct sentences *const all[] = {
-		&ram_changes_said,	&growth_doubts_said,
-		&growth_question_said,	&growth_heap_said,
-		&growth_outside_said,	&growth_hints_said,
-		&growth_lack_said,	&kill_heading,
-		&signal_heading,	&pressure_heading,
-		&pressure_line,		&kill_limit_said,
-		&kill_level_said,	&kill_victim_said,
-		&signal_said,		&pressure_signs_said,
-		&incident_machine_said, &incident_limited_said,
-		&incident_largest_said, &incident_inside_said,
-		&incident_grew_said,	&peak_when_said,
-		&peak_time_said,	&peak_pss_said,
-		&peak_end_said,		&peak_doubts_said,
-		&peak_page_said,	&peak_nothing_said,
-		&peak_length_said,	&system_method_said,
-		&system_deleted_said,	&system_no_cgroups_said,
-		&system_no_nodes_said,	&system_nodes_said,
-		&system_gpus_said,	&files_account_said,
-		&files_missing_said,	&maps_said,
+		&changes_head,
+		&changes_missing,
+		&changes_small,
+		&compare_said,
+		&compare_verdict,
+		&detail_cgroup,
+		&detail_facts,
+		&detail_history,
+		&detail_no_pss,
+		&detail_title,
+		&file_accounts_said,
+		&file_held_said,
+		&file_unsure_said,
+		&growth_doubts_said,
+		&growth_heap_said,
+		&growth_hints_said,
+		&growth_lack_said,
+		&growth_outside_said,
+		&growth_question_said,
+		&incident_grew_said,
+		&incident_inside_said,
+		&incident_largest_said,
+		&incident_limited_said,
+		&incident_machine_said,
+		&kill_heading,
+		&kill_level_said,
+		&kill_limit_said,
+		&kill_victim_said,
+		&maps_said,
+		&peak_doubts_said,
+		&peak_end_said,
+		&peak_length_said,
+		&peak_nothing_said,
+		&peak_page_said,
+		&peak_pss_said,
+		&peak_time_said,
+		&peak_when_said,
+		&pressure_heading,
+		&pressure_line,
+		&pressure_signs_said,
+		&ram_changes_said,
+		&ram_deleted_said,
+		&signal_heading,
+		&signal_said,
+		&summary_line,
+		&summary_memcgs,
+		&summary_notes,
+		&summary_nothing,
+		&summary_said,
+		&system_deleted_said,
+		&system_gpus_said,
+		&system_method_said,
+		&system_no_cgroups_said,
+		&system_no_nodes_said,
+		&system_nodes_said,
+		&tick_said,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)

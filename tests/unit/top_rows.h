@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A view of a sample, and its screen as text: the first character of a line is its look. A script
- * is a list of steps, keys and changes of the rows. Its golden file has what each step asks the
- * caller for and the lines of the screen that it changes, with their numbers.
+ * is a list of steps, keys and changes of the rows, and begins with the screen of its sample. Its
+ * golden file has what each step asks the caller for and the lines of the screen that it changes,
+ * with their numbers, or the earlier step that had the same screen.
  */
 #ifndef TESTS_TOP_ROWS_H
 #define TESTS_TOP_ROWS_H
@@ -18,6 +19,8 @@ struct fixture {
 	struct screen screen;
 	struct row rows[SAMPLE_MAX]; /* in the order of the test */
 	struct strbuf log, shown;    /* of a script: its steps; the screen of the last one */
+	struct strbuf seen;	     /* all screens of a script, each ended by \f */
+	unsigned step;
 };
 
 /* What the caller of the view sets. */
@@ -44,10 +47,10 @@ static inline void fixture_begin(struct fixture *f, void (*make)(struct sample *
 	make(&f->sample);
 	if (meminfo_has(&f->sample.snapshot.system.meminfo, MEMINFO_TOTAL))
 		sample_parts(&f->sample);
-	process_list_live(&set.columns[0], NULL);
+	process_list_columns(&set.columns[0], &columns_live, NULL);
 	set.group = f->sample.result.group;
 	if (set.group)
-		process_list_live(&set.columns[1], set.group);
+		process_list_columns(&set.columns[1], &columns_live, set.group);
 	set.order.keys = (struct field_list){.item = {process_field("pss")}, .count = 1};
 	view_init(&f->view, &set);
 	f->view.shared.facts.can_map = true;
@@ -66,6 +69,7 @@ static inline void fixture_end(struct fixture *f)
 	screen_done(&f->screen);
 	strbuf_done(&f->log);
 	strbuf_done(&f->shown);
+	strbuf_done(&f->seen);
 }
 
 /* A script with a view of these rows. */
@@ -77,7 +81,7 @@ static inline void fixture_end(struct fixture *f)
                                                                                                    \
 		fixture_begin(&f, make);                                                           \
 		view_resize(&f.view, 80, 16);                                                      \
-		new_rows(&f);                                                                      \
+		first_screen(&f, "top_begin_" #make ".txt");                                       \
 		with_##name(&f);                                                                   \
 		golden_check("top_script_" #name ".txt", &f.log);                                  \
 	}                                                                                          \
@@ -169,34 +173,79 @@ static inline unsigned press(struct fixture *f, const char *keys)
 	return ask;
 }
 
+/* The step that had this screen, or the current one. */
+static inline unsigned step_with(struct fixture *f, const char *screen)
+{
+	const char *at = strbuf_str(&f->seen);
+	size_t len = strlen(screen);
+	unsigned step = 0;
+
+	for (; *at && !(strncmp(at, screen, len) == 0 && at[len] == '\f'); step++)
+		at += strcspn(at, "\f") + 1;
+	return step;
+}
+
+/* Lines of the screen with nothing, from `from` on. */
+static inline void put_empty(struct strbuf *out, unsigned from, unsigned end)
+{
+	if (end - from == 1)
+		strbuf_printf(out, "%2u\n", from);
+	else if (end > from)
+		strbuf_printf(out, "%2u to %u\n", from, end - 1);
+}
+
 /* Logs the lines of the screen that are not as before. */
 static inline void log_screen(struct fixture *f)
 {
-	struct strbuf now = {};
+	struct strbuf now = {}, changed = {};
 	const char *at, *was = strbuf_str(&f->shown);
-	unsigned line = 1;
+	unsigned line = 1, count = 0, empty = 1, step;
 
 	fixture_text(f, &now);
 	for (at = strbuf_str(&now); *at; line++) {
 		size_t len = strcspn(at, "\n"), before = strcspn(was, "\n");
+		bool differs = len != before || memcmp(at, was, len) != 0;
 
-		if (len != before || memcmp(at, was, len) != 0)
-			strbuf_printf(&f->log, "%2u %.*s\n", line, (int)len, at);
+		if (!differs || len > 1 || *at != ' ') {
+			put_empty(&changed, empty, line);
+			empty = line + 1;
+			if (differs)
+				strbuf_printf(&changed, "%2u %.*s\n", line, (int)len, at);
+		}
+		count += differs;
 		at += len + 1;
 		was += before + (was[before] == '\n');
 	}
+	put_empty(&changed, empty, line);
 	if (*was)
-		strbuf_printf(&f->log, "%2u no more lines\n", line);
+		strbuf_printf(&changed, "%2u no more lines\n", line);
+	step = step_with(f, strbuf_str(&now));
+	if (count > 1 && step < f->step)
+		strbuf_printf(&f->log, "as after %u\n", step);
+	else
+		strbuf_puts(&f->log, strbuf_str(&changed));
 	if (f->screen.cursor >= 0)
 		strbuf_printf(&f->log, "cursor in column %d\n", f->screen.cursor);
+	strbuf_puts(&f->seen, strbuf_str(&now));
+	strbuf_putc(&f->seen, '\f');
+	strbuf_done(&changed);
 	strbuf_done(&f->shown);
 	f->shown = now;
+}
+
+/* That of step 0, which a golden file of its own has. */
+static inline void first_screen(struct fixture *f, const char *name)
+{
+	fixture_take(f);
+	log_screen(f);
+	golden_check(name, &f->log);
+	strbuf_clear(&f->log);
 }
 
 /* A step that changes what the caller has set. */
 static inline void note(struct fixture *f, const char *what)
 {
-	strbuf_printf(&f->log, "-- %s\n", what);
+	strbuf_printf(&f->log, "-- %u %s\n", ++f->step, what);
 	log_screen(f);
 }
 
@@ -215,12 +264,15 @@ static inline void size(struct fixture *f, unsigned width, unsigned height)
 /* The rows of another sample in a new view. */
 static inline void again(struct fixture *f, void (*make)(struct sample *s))
 {
-	struct strbuf log = f->log;
+	struct strbuf log = f->log, seen = f->seen;
+	unsigned step = f->step;
 
-	f->log = (struct strbuf){};
+	f->log = f->seen = (struct strbuf){};
 	fixture_end(f);
 	fixture_begin(f, make);
 	f->log = log;
+	f->seen = seen;
+	f->step = step;
 	new_rows(f);
 }
 
@@ -232,7 +284,7 @@ static inline void keys(struct fixture *f, const char *pressed)
 		"changes", "redraw", "moment", "files",	   "file rows", "holders", "growth"};
 	unsigned ask = press(f, pressed);
 
-	strbuf_printf(&f->log, "== %s", pressed);
+	strbuf_printf(&f->log, "== %u %s", ++f->step, pressed);
 	for (size_t i = 0; i < ARRAY_SIZE(ask_name); i++) {
 		if (ask & 1U << i)
 			strbuf_printf(&f->log, "  asks: %s", ask_name[i]);
