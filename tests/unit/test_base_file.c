@@ -124,6 +124,31 @@ IN_DIRECTORY(write_errors)
 	assert_int_equal(file_write_fd(-1, "x", 1), -EBADF);
 }
 
+IN_DIRECTORY(appears_whole)
+{
+	struct file_atomic f;
+
+	assert_int_equal(file_atomic_open(&f, "out", false), 0);
+	assert_int_equal(file_write_fd(f.fd, "old", 3), 0);
+	assert_int_equal(access("out", F_OK), -1);
+	assert_int_equal(file_atomic_commit(&f), 0);
+	assert_content("out", "old");
+	file_atomic_close(&f);
+	assert_content("out", "old");
+	assert_int_equal(entries(), 1);
+	/* Not committed: the old file stays. */
+	assert_int_equal(file_atomic_open(&f, "out", false), 0);
+	assert_int_equal(file_write_fd(f.fd, "half", 4), 0);
+	assert_content("out", "old");
+	file_atomic_close(&f);
+	file_atomic_close(&f);
+	assert_content("out", "old");
+	assert_int_equal(entries(), 1);
+	assert_int_equal(replace("out", "new"), 0);
+	assert_content("out", "new");
+	assert_int_equal(entries(), 1);
+}
+
 IN_DIRECTORY(mode)
 {
 	static const mode_t masks[] = {022, 077, 002, 0};
@@ -200,6 +225,20 @@ IN_DIRECTORY(cannot_rename)
 	assert_int_equal(entries(), 0);
 }
 
+IN_DIRECTORY(devices_are_written_directly)
+{
+	struct file_atomic f;
+
+	assert_int_equal(replace("/dev/null", "x"), 0);
+	assert_int_equal(replace("/dev/full", "x"), -ENOSPC);
+	assert_int_equal(symlink("/dev/full", "full"), 0);
+	assert_int_equal(replace("full", "x"), -ENOSPC);
+	assert_int_equal(file_atomic_open(&f, "/dev/null", false), 0);
+	assert_false(f.beside);
+	file_atomic_close(&f);
+	assert_int_equal(entries(), 1);
+}
+
 IN_DIRECTORY(pipes_are_written_directly)
 {
 	cleanup_close int fifo = -1;
@@ -243,6 +282,17 @@ IN_DIRECTORY(open_files_are_appended_to)
 	assert_int_equal(unlink("file"), 0);
 	assert_int_equal(replace(path, "c"), 0);
 	assert_int_equal(entries(), 0);
+}
+
+IN_DIRECTORY(zeroed_is_harmless)
+{
+	struct file_atomic f = {0};
+
+	file_atomic_close(&f);
+	assert_true(fcntl(0, F_GETFD) >= 0 || errno == EBADF);
+	assert_int_equal(file_atomic_open(&f, "missing/out", false), -ENOENT);
+	assert_int_equal(f.fd, -1);
+	file_atomic_close(&f);
 }
 
 /* ---- owner and mode, and kernels or file systems without some features ---- */

@@ -728,6 +728,27 @@ TEST(all)
 	assert_int_equal(late.collection.cgroups_left_out[MEMCG_BOUND_TIME], 1);
 }
 
+/* Users can make any number of cgroups with long names: some are left out, and it is counted. */
+TEST(too_many)
+{
+	enum { CGROUPS = 40000, NAME = 250 };
+	cleanup(snapshot_done) struct snapshot s = {};
+	cleanup(cgroups_done) struct cgroups c;
+	struct process_list none = {};
+	uint64_t left_us = enough();
+	char name[NAME + 1];
+
+	cgroups_make(&c, 1);
+	for (int i = 0; i < CGROUPS; i++) {
+		snprintf(name, sizeof(name), "%0*d", NAME, i);
+		assert_int_equal(mkdirat(c.top, name, 0700), 0);
+	}
+	assert_int_equal(memcgs_read(&c.t.proc, &s, &none, MEMCGS_ALL, NULL, &left_us), 0);
+	assert_uint_in_range(s.memcg_count, CGROUPS / 2, CGROUPS - 1);
+	assert_int_equal(s.collection.cgroups_left_out[MEMCG_BOUND_BYTES] > 0, true);
+	assert_int_equal(s.collection.cgroups_left_out[MEMCG_BOUND_TIME], 0);
+}
+
 /* Without time no cgroup is read but that of an OOM victim and those above it. */
 TEST(time)
 {

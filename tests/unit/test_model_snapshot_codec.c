@@ -237,6 +237,18 @@ TEST(memcg_details)
 	}
 }
 
+/* A snapshot without changes takes few bytes, whatever its size. */
+TEST(unchanged)
+{
+	cleanup(snapshot_done) struct snapshot s = {};
+	cleanup(strbuf_done) struct strbuf delta = {};
+	struct random r = {7};
+
+	random_snapshot(&r, &s, 1000);
+	assert_int_equal(snapshot_encode(&s, &s, &delta), 0);
+	assert_true(delta.len < 64);
+}
+
 /* A process without a name gets its comm, also after the table has moved. */
 TEST(nameless)
 {
@@ -302,6 +314,22 @@ TEST(versions)
 	bytes.data[MINOR_AT - 1]++;
 	assert_int_equal(decode(bytes.data, bytes.len, NULL, &back), -ENOTSUP);
 	assert_int_equal(back.count, 0);
+}
+
+TEST(cut)
+{
+	cleanup(snapshot_done) struct snapshot s = {}, back = {};
+	cleanup(strbuf_done) struct strbuf bytes = {};
+	struct random r = {5};
+
+	random_snapshot(&r, &s, 12);
+	assert_int_equal(snapshot_encode(&s, NULL, &bytes), 0);
+	for (size_t len = 0; len < bytes.len; len++) {
+		assert_int_equal(decode(bytes.data, len, NULL, &back), -EBADMSG);
+		assert_int_equal(back.count, 0);
+	}
+	strbuf_putc(&bytes, 0);
+	assert_int_equal(decode(bytes.data, bytes.len, NULL, &back), -EBADMSG);
 }
 
 /* Differences can be decoded only with their reference. */
