@@ -97,7 +97,7 @@ FIXTURE_TEST(own_allocator)
 	assert_string_equal(place_of(f, 0), "work_0");
 }
 
-/* As remember() of tests/bench/leaks.c, and a function that three handlers call. */
+/* As keep_block() of tests/support/growlab.c, and a function that three handlers call. */
 FIXTURE_TEST(few_callers)
 {
 	add_callers(f, REMEMBER, 7, 1000);
