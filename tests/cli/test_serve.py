@@ -186,7 +186,7 @@ def check_refusals():
     same("pipelined requests", (many.count(b"HTTP/1.1 200"), many.count(b"HTTP/1.1 404")), (3, 1))
     codes = {line.split('"')[1]: float(line.split()[-1]) for line in BAD.get("/metrics").text.split("\n")
              if line.startswith("zmem_http_requests_total{")}
-    result(codes["405"] == 2 and codes["400"] >= 2, "responses are counted by code", codes)
+    result(codes["405"] >= 2 and codes["400"] >= 2, "responses are counted by code", codes)
     same("a header of 20,000 bytes", BAD.get("/metrics", X="y" * 20000).code, 431)
     result('code="431"' not in BAD.get("/metrics").text, "a refusal of libmicrohttpd is not counted")
 
