@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/types.h>
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -70,7 +71,15 @@ static inline int compare_leading_u64(const void *a, const void *b)
 	return ORDER_OF(*x, *y);
 }
 
-/* Likewise, for count_before(). */
+/* Likewise of a leading pid. */
+static inline int compare_leading_pid(const void *a, const void *b)
+{
+	const pid_t *x = a, *y = b;
+
+	return ORDER_OF(*x, *y);
+}
+
+/* For count_before(). */
 static inline bool is_leading_u64_below(const void *item, const void *key)
 {
 	return compare_leading_u64(item, key) < 0;

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void diag_add(struct diag *d, const char *subject, int error, const char *hint, const char *reason,
 	      ...)
@@ -34,6 +35,18 @@ void diag_attach_log(struct diag *d, char *log)
 		free(log);
 	else
 		newest->log = log;
+}
+
+const struct diag_note *diag_newest(const struct diag *d)
+{
+	return d->count ? &d->note[d->count - 1] : NULL;
+}
+
+const char *diag_reason(const struct diag *d, int error)
+{
+	const struct diag_note *n = diag_newest(d);
+
+	return n && n->reason ? n->reason : strerror(-error);
 }
 
 void diag_remove(struct diag *d)

@@ -32,6 +32,10 @@ __attribute__((format(printf, 5, 6))) void diag_add(struct diag *d, const char *
  */
 void diag_attach_log(struct diag *d, char *log);
 
+/* The newest note, NULL without one; and its reason, without one the words of the error. */
+const struct diag_note *diag_newest(const struct diag *d);
+const char *diag_reason(const struct diag *d, int error);
+
 /* Removes the newest note, if there is one. */
 void diag_remove(struct diag *d);
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/parse.h"
 
 /* As many as the kernel follows (MAXSYMLINKS, include/linux/namei.h). */
 #define LINKS_MAX     40
@@ -27,33 +28,14 @@
 #define READER_NS   20000000
 #define NEW_FILE    (O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC)
 
-ssize_t file_read_fd(int fd, char *buf, size_t cap)
-{
-	size_t len = 0;
-
-	if (!cap)
-		return -EINVAL;
-	while (len < cap - 1) {
-		ssize_t n = read(fd, buf + len, cap - 1 - len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		len += (size_t)n;
-	}
-	buf[len] = '\0';
-	return (ssize_t)len;
-}
-
-ssize_t file_read_at(int fd, uint64_t at, void *buf, size_t len)
+/* Reads until the buffer is full or the file ends; `at` NULL: from where the descriptor is. */
+static ssize_t read_whole(int fd, const uint64_t *at, char *buf, size_t len)
 {
 	size_t done = 0;
 
 	while (done < len) {
-		ssize_t n = pread(fd, (char *)buf + done, len - done, (off_t)(at + done));
+		ssize_t n = at ? pread(fd, buf + done, len - done, (off_t)(*at + done))
+			       : read(fd, buf + done, len - done);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -66,6 +48,20 @@ ssize_t file_read_at(int fd, uint64_t at, void *buf, size_t len)
 	return (ssize_t)done;
 }
 
+ssize_t file_read_fd(int fd, char *buf, size_t cap)
+{
+	ssize_t len = cap ? read_whole(fd, NULL, buf, cap - 1) : -EINVAL;
+
+	if (len >= 0)
+		buf[len] = '\0';
+	return len;
+}
+
+ssize_t file_read_at(int fd, uint64_t at, void *buf, size_t len)
+{
+	return read_whole(fd, &at, buf, len);
+}
+
 ssize_t file_read(int dirfd, const char *path, char *buf, size_t cap)
 {
 	cleanup_close int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
@@ -73,6 +69,13 @@ ssize_t file_read(int dirfd, const char *path, char *buf, size_t cap)
 	if (fd < 0)
 		return -errno;
 	return file_read_fd(fd, buf, cap);
+}
+
+bool file_number(int dirfd, const char *path, const char *name, uint64_t *ret)
+{
+	char text[32768];
+
+	return file_read(dirfd, path, text, sizeof(text)) > 0 && line_number(text, name, ret);
 }
 
 DIR *dir_open(int dirfd, const char *path)
@@ -468,7 +471,7 @@ static int try_open(struct file_atomic *f, const char *path)
 	return 0;
 }
 
-static int open_atomic(struct file_atomic *f, const char *path, bool private)
+int file_atomic_open(struct file_atomic *f, const char *path, bool private)
 {
 	const struct timespec pause = {.tv_nsec = READER_NS};
 	int r = -ESTALE;
@@ -482,16 +485,6 @@ static int open_atomic(struct file_atomic *f, const char *path, bool private)
 	if (r < 0)
 		file_atomic_close(f);
 	return r == -ESTALE ? -EBUSY : r;
-}
-
-int file_atomic_open(struct file_atomic *f, const char *path)
-{
-	return open_atomic(f, path, false);
-}
-
-int file_atomic_open_private(struct file_atomic *f, const char *path)
-{
-	return open_atomic(f, path, true);
 }
 
 static int try_append(const char *path, const char **ret_refusal)

@@ -39,6 +39,11 @@ static inline const char *file_exhausted_hint(int error)
  * Returns its length or a negative errno.
  */
 ssize_t file_read(int dirfd, const char *path, char *buf, size_t cap);
+/*
+ * The number behind a name at the beginning of a line of such a file; "": in its first line. False
+ * if it cannot be read.
+ */
+bool file_number(int dirfd, const char *path, const char *name, uint64_t *ret);
 /* Likewise for an open file. */
 ssize_t file_read_fd(int fd, char *buf, size_t cap);
 /*
@@ -103,9 +108,8 @@ struct file_atomic {
 	const char *refusal;	 /* after -EPERM: the reason and what to do; or NULL */
 };
 
-int file_atomic_open(struct file_atomic *f, const char *path);
-/* The new file is ours with mode 0600, whatever the old file had. */
-int file_atomic_open_private(struct file_atomic *f, const char *path);
+/* `private`: the new file is ours with mode 0600, whatever the old file had. */
+int file_atomic_open(struct file_atomic *f, const char *path, bool private);
 /* Does the slow part of a commit: syncs the contents, which have no name yet. */
 int file_atomic_sync(struct file_atomic *f);
 /* Syncs and renames. Returns 0, or a negative errno, and then the old file is unchanged. */

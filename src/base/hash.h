@@ -6,7 +6,9 @@
 #ifndef ZMEM_BASE_HASH_H
 #define ZMEM_BASE_HASH_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define HASH_START UINT64_C(0xcbf29ce484222325)
 
@@ -23,6 +25,21 @@ static inline uint64_t hash_number(uint64_t hash, uint64_t number)
 {
 	hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
 	return hash ^ hash >> 32;
+}
+
+/* Continues a hash with bytes, 8 at once. */
+static inline uint64_t hash_bytes(uint64_t hash, const void *data, size_t len)
+{
+	const unsigned char *at = data;
+	uint64_t word;
+
+	for (; len >= sizeof(word); len -= sizeof(word), at += sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		hash = hash_number(hash, word);
+	}
+	while (len--)
+		hash = hash_number(hash, *at++);
+	return hash;
 }
 
 #endif

@@ -224,3 +224,16 @@ int parse_cpu_list(const char *s, size_t len, void (*fn)(void *arg, unsigned cpu
 	}
 	return count;
 }
+
+bool line_number(const char *text, const char *name, uint64_t *ret)
+{
+	size_t len = strlen(name);
+	const char *line = text, *end;
+
+	while (line && strncmp(line, name, len) != 0) {
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+	}
+	end = line ? strchr(line, '\n') : NULL;
+	return end && parse_u64(line + len, (size_t)(end - line) - len, UINT64_MAX, ret) == 0;
+}

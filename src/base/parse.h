@@ -198,6 +198,9 @@ bool parse_same_word(const char *word, const char *s, size_t len);
  */
 bool scan_u64(const char **pos, const char *end, uint64_t *ret);
 
+/* The number behind a name at the beginning of a line, up to its end. False: there is none. */
+bool line_number(const char *text, const char *name, uint64_t *ret);
+
 /*
  * Parses a CPU list of the kernel ("0-3,5") and calls fn for each CPU. Returns their number, or
  * -EINVAL.

@@ -156,14 +156,7 @@ static int read_rollup(struct compare_reader *r, size_t *files)
 /* Calls of read() by this process so far. False if the kernel does not count them. */
 static bool count_reads(const struct check *c, uint64_t *ret)
 {
-	char text[512];
-	ssize_t len = file_read(c->proc->fd, "self/io", text, sizeof(text));
-	const char *at = len > 0 ? strstr(text, "syscr:") : NULL;
-
-	if (!at)
-		return false;
-	at += strlen("syscr:");
-	return scan_u64(&at, text + len, ret);
+	return file_number(c->proc->fd, "self/io", "syscr: ", ret);
 }
 
 /* Measures one side: time and reads since meter_start(). */

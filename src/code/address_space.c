@@ -58,7 +58,7 @@ void code_sources_close(struct code_sources *c)
 	free(c->reader);
 	code_ahead_clear(&c->ahead);
 	if (c->processes)
-		process_reader_done(c->processes);
+		helper_done(&c->processes->helper);
 	free(c->processes);
 	for (size_t i = 0; i < c->files.count; i++)
 		file_free(c->files.item[i]);
@@ -331,27 +331,13 @@ static int read_code(const struct address_space *s, struct code_sources *c, stru
 	return process_read_code(c->processes, s->pid_fd, &ret->code, &ret->root_fd);
 }
 
-/* Above 0. */
-static uint64_t hash_code(const struct strbuf *code)
-{
-	uint64_t hash = HASH_START, word;
-
-	for (size_t at = 0; at < code->len; at += sizeof(word)) {
-		size_t left = code->len - at;
-
-		word = 0;
-		memcpy(&word, code->data + at, left < sizeof(word) ? left : sizeof(word));
-		hash = hash_number(hash, word);
-	}
-	return hash | 1;
-}
-
 int address_space_update(struct address_space *s, struct code_sources *c)
 {
 	struct reading reading = {.space = s, .sources = c};
 	cleanup(code_ahead_clear) struct code_ahead now;
 	int r = read_code(s, c, &now);
-	uint64_t hash = r < 0 ? 0 : hash_code(&now.code);
+	/* Above 0. */
+	uint64_t hash = hash_bytes(HASH_START, now.code.data, now.code.len) | 1;
 
 	/* The root of the beginning stays. */
 	if (s->root_fd < 0)

@@ -9,20 +9,6 @@
 #include "code/unwind.h"
 #include "privilege/helper.h"
 
-enum code_ask {
-	CODE_OPEN,	 /* struct code_open and the path; the file, the root */
-	CODE_DEBUG,	 /* uint32 file; the debug file */
-	CODE_SPACE,	 /* struct code_space_part and images */
-	CODE_FORGET,	 /* uint32 space */
-	CODE_UNWIND,	 /* uint32 space, 0, and the stack */
-	CODE_NAMES,	 /* struct code_names and uint64 addresses */
-	CODE_PERF_MAP,	 /* struct code_perf_map; the root */
-	CODE_PERF_NAMES, /* as CODE_NAMES, of a map */
-	CODE_LINES,	 /* likewise, of a file: a name is a source, its start the line */
-	CODE_FUNCTIONS,	 /* struct code_functions and names, each terminated */
-	CODE_VERSION,	 /* uint32 file; the text */
-};
-
 struct code_open {
 	uint32_t file;
 	uint32_t opened; /* 1: the descriptor is for reading */

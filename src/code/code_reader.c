@@ -229,8 +229,8 @@ static int each_name(const struct helper_message *m, size_t first, size_t count,
 }
 
 /* As many addresses go into a request as have room, and the answer may come in parts. */
-static int name_all(struct code_reader *r, enum code_ask what, uint32_t number,
-		    const uint64_t *address, size_t count, code_name_fn fn, void *arg)
+int code_reader_name(struct code_reader *r, enum code_ask by, uint32_t number,
+		     const uint64_t *address, size_t count, code_name_fn fn, void *arg)
 {
 	const size_t most = (HELPER_DATA - sizeof(struct code_names)) / sizeof(*address);
 	int error = 0, limited = 0;
@@ -242,7 +242,7 @@ static int name_all(struct code_reader *r, enum code_ask what, uint32_t number,
 		while (error == 0 && ask.first < n) {
 			uint32_t before = ask.first;
 
-			begin(r, what, &ask, sizeof(ask));
+			begin(r, by, &ask, sizeof(ask));
 			if (!before)
 				message_put(&r->helper.request, address + i, n * sizeof(*address));
 			error = call_file(r);
@@ -257,18 +257,6 @@ static int name_all(struct code_reader *r, enum code_ask what, uint32_t number,
 		}
 	}
 	return error ? error : limited;
-}
-
-int code_reader_name(struct code_reader *r, uint32_t file, const uint64_t *vaddr, size_t count,
-		     code_name_fn fn, void *arg)
-{
-	return name_all(r, CODE_NAMES, file, vaddr, count, fn, arg);
-}
-
-int code_reader_find_lines(struct code_reader *r, uint32_t file, const uint64_t *vaddr,
-			   size_t count, code_name_fn fn, void *arg)
-{
-	return name_all(r, CODE_LINES, file, vaddr, count, fn, arg);
 }
 
 int code_reader_functions(struct code_reader *r, uint32_t file, const struct function_names *names,
@@ -309,10 +297,4 @@ int code_reader_open_perf_map(struct code_reader *r, uint32_t map, int root_fd, 
 	begin(r, CODE_PERF_MAP, &ask, sizeof(ask));
 	message_put_fd(&r->helper.request, root_fd);
 	return call_file(r);
-}
-
-int code_reader_name_jit(struct code_reader *r, uint32_t map, const uint64_t *address, size_t count,
-			 code_name_fn fn, void *arg)
-{
-	return name_all(r, CODE_PERF_NAMES, map, address, count, fn, arg);
 }

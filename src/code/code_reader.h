@@ -15,6 +15,21 @@
 #include "code/unwind.h"
 #include "privilege/helper.h"
 
+/* What is asked, and what the request has. */
+enum code_ask {
+	CODE_OPEN,	 /* struct code_open and the path; the file, the root */
+	CODE_DEBUG,	 /* uint32 file; the debug file */
+	CODE_SPACE,	 /* struct code_space_part and images */
+	CODE_FORGET,	 /* uint32 space */
+	CODE_UNWIND,	 /* uint32 space, 0, and the stack */
+	CODE_NAMES,	 /* struct code_names and uint64 addresses */
+	CODE_PERF_MAP,	 /* struct code_perf_map; the root */
+	CODE_PERF_NAMES, /* as CODE_NAMES, of a map */
+	CODE_LINES,	 /* likewise, of a file: a name is a source, its start the line */
+	CODE_FUNCTIONS,	 /* struct code_functions and names, each terminated */
+	CODE_VERSION,	 /* uint32 file; the text */
+};
+
 struct code_reader;
 
 /*
@@ -63,17 +78,16 @@ int code_reader_unwind(struct code_reader *r, uint32_t space,
 void code_reader_forget_space(struct code_reader *r, uint32_t space);
 
 /*
- * Names addresses. fn is called for each one of which the function is known, in ascending order of
- * `i`; the name is terminated, "" if it has none, and valid during the call. It returns 0 or a
- * negative errno, which ends the call. -EFBIG: a budget was used up, and the other addresses have
- * no names.
+ * Names addresses: by CODE_NAMES, of a file; by CODE_LINES, with libdw, their lines: the name is
+ * the path of the source, `start` the line; by CODE_PERF_NAMES, of a perf map as it is now, for
+ * which they are in ascending order. fn is called for each one of which the function is known, in
+ * ascending order of `i`; the name is terminated, "" if it has none, and valid during the call. It
+ * returns 0 or a negative errno, which ends the call. -EFBIG: a budget was used up, and the other
+ * addresses have no names.
  */
 typedef int (*code_name_fn)(void *arg, size_t i, uint64_t start, const char *name);
-int code_reader_name(struct code_reader *r, uint32_t file, const uint64_t *vaddr, size_t count,
-		     code_name_fn fn, void *arg);
-/* Likewise their lines: the name is the path of the source, `start` the line. It needs libdw. */
-int code_reader_find_lines(struct code_reader *r, uint32_t file, const uint64_t *vaddr,
-			   size_t count, code_name_fn fn, void *arg);
+int code_reader_name(struct code_reader *r, enum code_ask by, uint32_t number,
+		     const uint64_t *address, size_t count, code_name_fn fn, void *arg);
 #define CODE_FUNCTIONS_MAX 256 /* names of a request, and functions of its answer */
 /*
  * Finds functions of these names (functions_find()). Returns how many, at most `cap`, or a negative
@@ -85,8 +99,5 @@ int code_reader_functions(struct code_reader *r, uint32_t file, const struct fun
 int code_reader_version(struct code_reader *r, uint32_t file, char ret[CODE_VERSION_MAX]);
 /* Opens the perf map of a process, by its pid in its own namespace. -ENOENT: it has none. */
 int code_reader_open_perf_map(struct code_reader *r, uint32_t map, int root_fd, pid_t own_pid);
-/* Names addresses, which are in ascending order, by that map as it is now. */
-int code_reader_name_jit(struct code_reader *r, uint32_t map, const uint64_t *address, size_t count,
-			 code_name_fn fn, void *arg);
 
 #endif

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
 
 static bool read_all(int fd, uint64_t offset, void *buf, size_t len, struct symbol_budget *budget)
@@ -83,28 +84,9 @@ static bool find_entry(const struct start_table *t, uint64_t address, uint64_t *
 
 /* ---- bytes of tables for unwinding ---- */
 
-struct bytes {
-	const unsigned char *data;
-	size_t len, pos;
-	bool bad; /* there were not enough */
-};
-
-static uint64_t take_number(struct bytes *b, size_t size)
-{
-	uint64_t value = 0;
-
-	if (b->bad || size > b->len - b->pos) {
-		b->bad = true;
-		return 0;
-	}
-	memcpy(&value, b->data + b->pos, size);
-	b->pos += size;
-	return value;
-}
-
 static void skip_leb(struct bytes *b)
 {
-	while (take_number(b, 1) & 0x80)
+	while (bytes_read(b, 1) & 0x80)
 		;
 }
 
@@ -121,18 +103,17 @@ static size_t encoded_size(unsigned encoding)
 }
 
 /* An address that is stored at `at`; 0: none. */
-static uint64_t take_address(struct bytes *b, unsigned encoding, uint64_t at)
+static uint64_t read_address(struct bytes *b, unsigned encoding, uint64_t at)
 {
 	size_t size = encoded_size(encoding);
 	uint64_t base = (encoding & 0x70) == DW_EH_PE_pcrel ? at : 0;
-	uint64_t value = take_number(b, size);
+	bool is_signed = encoding & 0x08;
+	uint64_t value = is_signed ? (uint64_t)bytes_read_signed(b, size) : bytes_read(b, size);
 
 	if (!size || encoding & DW_EH_PE_indirect || ((encoding & 0x70) && !base)) {
 		b->bad = true;
 		return 0;
 	}
-	if (encoding & 0x08 && size < 8 && value >> (size * 8 - 1))
-		value -= (uint64_t)1 << (size * 8);
 	return base + value;
 }
 
@@ -204,7 +185,7 @@ static bool open_unwind_table(struct unwind_table *t)
 static bool read_encoding(const unsigned char *data, size_t len, unsigned *ret)
 {
 	struct bytes b = {.data = data, .len = len};
-	uint64_t size = take_number(&b, 4), id = take_number(&b, 4), version = take_number(&b, 1);
+	uint64_t size = bytes_read(&b, 4), id = bytes_read(&b, 4), version = bytes_read(&b, 1);
 	const char *letter = (const char *)data + b.pos;
 
 	if (b.bad || !size || size == UINT32_MAX || id || (version != 1 && version != 3) ||
@@ -214,7 +195,7 @@ static bool read_encoding(const unsigned char *data, size_t len, unsigned *ret)
 	skip_leb(&b); /* alignment of code */
 	skip_leb(&b); /* of data */
 	if (version == 1)
-		take_number(&b, 1); /* register of the return address */
+		bytes_read(&b, 1); /* register of the return address */
 	else
 		skip_leb(&b);
 	*ret = DW_EH_PE_absptr;
@@ -225,15 +206,15 @@ static bool read_encoding(const unsigned char *data, size_t len, unsigned *ret)
 	skip_leb(&b); /* length of what follows */
 	for (; *letter && !b.bad; letter++) {
 		if (*letter == 'R') {
-			*ret = (unsigned)take_number(&b, 1);
+			*ret = (unsigned)bytes_read(&b, 1);
 			return !b.bad;
 		}
 		if (*letter == 'L') {
-			take_number(&b, 1);
+			bytes_read(&b, 1);
 		} else if (*letter == 'P') {
-			size_t pointer = encoded_size((unsigned)take_number(&b, 1));
+			size_t pointer = encoded_size((unsigned)bytes_read(&b, 1));
 
-			take_number(&b, pointer);
+			bytes_read(&b, pointer);
 			b.bad |= !pointer;
 		} else if (*letter != 'S' && *letter != 'B') {
 			return false;
@@ -247,7 +228,7 @@ static bool read_fde(struct unwind_table *t, uint64_t at, struct code_span *ret)
 {
 	unsigned char data[64];
 	struct bytes b = {.data = data, .len = read_loaded(t, at, data, 24)};
-	uint64_t size = take_number(&b, 4), cie = at + 4 - take_number(&b, 4);
+	uint64_t size = bytes_read(&b, 4), cie = at + 4 - bytes_read(&b, 4);
 
 	if (b.bad || size < 8 || size == UINT32_MAX || cie == at + 4)
 		return false;
@@ -260,8 +241,8 @@ static bool read_fde(struct unwind_table *t, uint64_t at, struct code_span *ret)
 			return false;
 		t->cie = cie;
 	}
-	ret->start = take_address(&b, t->encoding, at + b.pos);
-	size = take_address(&b, t->encoding & 0x07, 0);
+	ret->start = read_address(&b, t->encoding, at + b.pos);
+	size = read_address(&b, t->encoding & 0x07, 0);
 	ret->end = ret->start + size;
 	return !b.bad && ret->end > ret->start;
 }

@@ -70,7 +70,8 @@ static int name_all(struct jit_map *m, uint32_t map)
 		address[i] = m->item[i].address;
 	/* A new helper has no map; the process may be gone. */
 	if (code_reader_begin(m->reader) == m->start)
-		r = code_reader_name_jit(m->reader, map, address, m->count, note_name, m);
+		r = code_reader_name(m->reader, CODE_PERF_NAMES, map, address, m->count, note_name,
+				     m);
 	if (r < 0)
 		m->reason = code_reason(r);
 	return r == -ENOMEM ? r : 0;

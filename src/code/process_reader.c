@@ -395,11 +395,6 @@ void process_reader_init(struct process_reader *r, struct helpers *shared)
 	helper_init(&r->helper, &kind, 0, 0, &r->code, shared);
 }
 
-void process_reader_done(struct process_reader *r)
-{
-	helper_done(&r->helper);
-}
-
 static void begin(struct process_reader *r, enum ask what, int pid_fd)
 {
 	helper_begin(&r->helper, what);

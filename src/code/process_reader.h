@@ -28,8 +28,8 @@ struct process_reader {
 	struct strbuf code; /* the helper's copy has all mappings of the last process */
 };
 
+/* helper_done() ends it. */
 void process_reader_init(struct process_reader *r, struct helpers *shared);
-void process_reader_done(struct process_reader *r);
 
 /*
  * These return 0 or a negative errno: -ESRCH if the process is gone, and those of helper_call().

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "base/array.h"
+#include "base/hash.h"
 #include "code/x86.h"
 
 #define STEPS_MAX   1000 /* instructions of one function */
@@ -40,8 +42,7 @@ struct way {
 /* The first visit of an address. */
 static bool is_new(struct way *w)
 {
-	uint64_t hash = w->now.ip * UINT64_C(0x9e3779b97f4a7c15);
-	size_t i = (hash >> 40) % SLOTS;
+	size_t i = hash_number(HASH_START, w->now.ip) % SLOTS;
 
 	for (; w->seen[i]; i = (i + 1) % SLOTS) {
 		if (w->seen[i] == w->now.ip)
@@ -222,7 +223,7 @@ static bool is_behind_call(const struct step_from *from, uint64_t address)
 		return false;
 	if (code[CALL_LENGTH - 5] == 0xe8)
 		return true;
-	for (size_t i = 0; i < sizeof(indirect) / sizeof(*indirect); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(indirect); i++) {
 		const unsigned char *call = code + CALL_LENGTH - indirect[i];
 
 		if (call[0] == 0xff && (call[1] >> 3 & 7) == 2)

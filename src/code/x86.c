@@ -4,30 +4,11 @@
  */
 #include "code/x86.h"
 
-struct cursor {
-	const unsigned char *data;
-	size_t len, pos;
-	bool bad;
-};
+#include "base/bytes.h"
 
-static uint8_t take(struct cursor *c)
+static uint8_t read_byte(struct bytes *b)
 {
-	if (c->pos >= c->len) {
-		c->bad = true;
-		return 0;
-	}
-	return c->data[c->pos++];
-}
-
-static int64_t take_signed(struct cursor *c, size_t size)
-{
-	uint64_t value = 0;
-
-	for (size_t i = 0; i < size; i++)
-		value |= (uint64_t)take(c) << (8 * i);
-	if (size && size < 8 && value >> (8 * size - 1))
-		value -= (uint64_t)1 << (8 * size);
-	return (int64_t)value;
+	return (uint8_t)bytes_read(b, 1);
 }
 
 /* Of the one-byte opcodes, and of those behind 0F: a bit for each that has ModRM. */
@@ -77,9 +58,9 @@ static size_t immediate_size(const struct x86_instruction *n, bool short_operand
 	       o == 0xcd || (o >= 0xe0 && o <= 0xe7) || o == 0xeb;
 }
 
-static void take_modrm(struct cursor *c, struct x86_instruction *n, unsigned rex)
+static void read_modrm(struct bytes *b, struct x86_instruction *n, unsigned rex)
 {
-	uint8_t modrm = take(c), sib;
+	uint8_t modrm = read_byte(b), sib;
 	size_t size;
 
 	n->mod = modrm >> 6;
@@ -89,7 +70,7 @@ static void take_modrm(struct cursor *c, struct x86_instruction *n, unsigned rex
 	if (n->mod == 3)
 		return;
 	if ((modrm & 7) == 4) {
-		sib = take(c);
+		sib = read_byte(b);
 		n->rm = (sib & 7) | (rex & 1) << 3;
 		n->indexed = (sib >> 3 & 7) != 4 || rex & 2;
 		if (n->mod == 0 && (sib & 7) == 5) {
@@ -100,39 +81,39 @@ static void take_modrm(struct cursor *c, struct x86_instruction *n, unsigned rex
 		n->indexed = true; /* by the address of the instruction */
 		size = 4;
 	}
-	n->displacement = take_signed(c, size);
+	n->displacement = bytes_read_signed(b, size);
 }
 
 /* VEX and EVEX: the map, and no REX. Their instructions do not move the stack. */
-static bool take_vector(struct cursor *c, uint8_t first, struct x86_instruction *n)
+static bool read_vector(struct bytes *b, uint8_t first, struct x86_instruction *n)
 {
-	uint8_t byte = take(c);
+	uint8_t byte = read_byte(b);
 
 	n->map = 1;
 	if (first == 0xc4) {
 		n->map = byte & 0x1f;
-		take(c);
+		read_byte(b);
 	} else if (first == 0x62) {
 		n->map = byte & 7;
-		take(c);
-		take(c);
+		read_byte(b);
+		read_byte(b);
 	}
-	n->opcode = take(c);
+	n->opcode = read_byte(b);
 	if (n->map == 1 && n->opcode == 0x77)
-		return !c->bad;
-	take_modrm(c, n, 0);
-	take_signed(c, immediate_size(n, false, false));
+		return !b->bad;
+	read_modrm(b, n, 0);
+	bytes_read_signed(b, immediate_size(n, false, false));
 	/* None of those below. */
 	n->map = 4;
-	return !c->bad;
+	return !b->bad;
 }
 
-static bool take_instruction(struct cursor *c, struct x86_instruction *n)
+static bool read_instruction(struct bytes *b, struct x86_instruction *n)
 {
 	bool short_operands = false;
 	uint8_t byte;
 
-	for (byte = take(c);; byte = take(c)) {
+	for (byte = read_byte(b);; byte = read_byte(b)) {
 		short_operands |= byte == 0x66;
 		if (byte != 0x66 && byte != 0xf2 && byte != 0xf3 && byte != 0xf0 && byte != 0x2e &&
 		    byte != 0x36 && byte != 0x3e && byte != 0x26 && byte != 0x64 && byte != 0x65 &&
@@ -142,36 +123,36 @@ static bool take_instruction(struct cursor *c, struct x86_instruction *n)
 	}
 	if (byte >> 4 == 4) {
 		n->rex = byte;
-		byte = take(c);
+		byte = read_byte(b);
 	} else if (byte == 0xc4 || byte == 0xc5 || byte == 0x62) {
-		return take_vector(c, byte, n);
+		return read_vector(b, byte, n);
 	}
 	n->wide = n->rex & 8;
 	if (byte == 0x0f) {
 		n->map = 1;
-		byte = take(c);
+		byte = read_byte(b);
 		if (byte == 0x38 || byte == 0x3a) {
 			n->map = byte == 0x38 ? 2 : 3;
-			byte = take(c);
+			byte = read_byte(b);
 		}
 	}
 	n->opcode = byte;
 	if (n->map > 1 || is_in(has_modrm[n->map], byte))
-		take_modrm(c, n, n->rex);
+		read_modrm(b, n, n->rex);
 	else
 		n->rm = (byte & 7) | (n->rex & 1) << 3;
-	n->immediate = take_signed(c, immediate_size(n, short_operands, n->wide));
-	return !c->bad;
+	n->immediate = bytes_read_signed(b, immediate_size(n, short_operands, n->wide));
+	return !b->bad;
 }
 
 bool x86_decode(const unsigned char *code, size_t len, struct x86_instruction *ret)
 {
-	struct cursor c = {.data = code, .len = len};
+	struct bytes b = {.data = code, .len = len};
 
 	*ret = (struct x86_instruction){};
-	if (!take_instruction(&c, ret))
+	if (!read_instruction(&b, ret))
 		return false;
-	ret->len = c.pos;
+	ret->len = b.pos;
 	return true;
 }
 

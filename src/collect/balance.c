@@ -2,26 +2,22 @@
 /* Sums over all processes of a snapshot, shown or not; each address space counts once. */
 #include "collect/balance.h"
 
-void balance_no_hugetlb(struct snapshot *s)
+static void set_zero(struct snapshot *s, enum counter c)
 {
-	const struct meminfo *m = &s->system.meminfo;
-
-	if (!meminfo_has(m, MEMINFO_HUGETLB) || m->value[MEMINFO_HUGETLB])
-		return;
 	for (size_t i = 0; i < s->count; i++) {
 		if (s->process[i].kind == PROCESS_USER && process_has(&s->process[i], COUNTER_RSS))
-			process_set(&s->process[i], COUNTER_HUGETLB_PSS, 0);
+			process_set(&s->process[i], c, 0);
 	}
 }
 
-void balance_no_rest(struct snapshot *s)
+void balance_no_pages(struct snapshot *s)
 {
-	if (!s->system.partly_mapped.known || s->system.partly_mapped.bytes)
-		return;
-	for (size_t i = 0; i < s->count; i++) {
-		if (s->process[i].kind == PROCESS_USER && process_has(&s->process[i], COUNTER_RSS))
-			process_set(&s->process[i], COUNTER_THP_REST, 0);
-	}
+	const struct meminfo *m = &s->system.meminfo;
+
+	if (meminfo_has(m, MEMINFO_HUGETLB) && !m->value[MEMINFO_HUGETLB])
+		set_zero(s, COUNTER_HUGETLB_PSS);
+	if (s->system.partly_mapped.known && !s->system.partly_mapped.bytes)
+		set_zero(s, COUNTER_THP_REST);
 }
 
 void balance_no_swap(struct snapshot *s)

@@ -6,10 +6,11 @@
 #include "fields/system_fields.h"
 #include "query/result.h"
 
-/* If the machine has no hugetlb pages, sets HUGETLB_PSS to 0. */
-void balance_no_hugetlb(struct snapshot *s);
-/* If no huge page is mapped in part, sets THP_REST to 0. */
-void balance_no_rest(struct snapshot *s);
+/*
+ * If the machine has no hugetlb pages, sets HUGETLB_PSS to 0; if no huge page is mapped in part,
+ * THP_REST.
+ */
+void balance_no_pages(struct snapshot *s);
 /* If no swap is in use, sets the swap counters that were not measured to 0. */
 void balance_no_swap(struct snapshot *s);
 /* Fills in s->balance: swap in use, AnonPages and Mapped, each minus the sum of all processes. */

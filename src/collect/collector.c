@@ -202,25 +202,18 @@ static const char *loads_nothing(const struct collector *c)
 static int open_freed(struct collector *c)
 {
 	cleanup(diag_clear) struct diag why = {};
-	const struct diag_note *note;
 	struct meminfo meminfo;
 	int r;
 
-	if (!c->spec.freed)
-		return 0;
-	if (loads_nothing(c)) {
+	if (c->spec.freed && loads_nothing(c))
 		refuse_freed(c, loads_nothing(c));
+	if (!c->spec.freed || loads_nothing(c))
 		return 0;
-	}
 	meminfo = meminfo_read(c->proc.fd);
 	r = freed_source_open(c->source, &meminfo, &why, &c->freed);
-	if (r >= 0 || file_exhausted(r))
-		return r;
-	note = why.count ? &why.note[why.count - 1] : NULL;
-	refuse_freed(c, note && note->reason ? note->reason
-			: note && note->hint ? note->hint
-					     : strerror(-r));
-	return 0;
+	if (r < 0)
+		refuse_freed(c, diag_reason(&why, r));
+	return file_exhausted(r) ? r : 0;
 }
 
 static bool hugetlb_matters(const struct meminfo *m)
@@ -250,23 +243,18 @@ static int open_pages(struct collector *c)
 {
 	cleanup(diag_clear) struct diag why = {};
 	const struct meminfo m = meminfo_read(c->proc.fd);
-	const struct diag_note *note;
 	int r;
 
 	if (!pages_asked(c, &m))
 		return 0;
-	if (loads_nothing(c)) {
-		note_no_pages(c, loads_nothing(c));
-		return 0;
-	}
-	if (source_pss_refusal(c->source)) {
-		note_no_pages(c, "they need PSS from page tables");
+	if (loads_nothing(c) || source_pss_refusal(c->source)) {
+		note_no_pages(c, loads_nothing(c) ? loads_nothing(c)
+						  : "they need PSS from page tables");
 		return 0;
 	}
 	r = pages_source_open(c->source, &why, &c->pages);
-	note = r < 0 && why.count ? &why.note[why.count - 1] : NULL;
 	if (r < 0)
-		note_no_pages(c, note && note->reason ? note->reason : strerror(-r));
+		note_no_pages(c, diag_reason(&why, r));
 	return file_exhausted(r) ? r : 0;
 }
 
@@ -559,8 +547,7 @@ static int complete_machine(struct collector *c)
 	if (read_files(c) == -ENOMEM || read_swap(c) == -ENOMEM)
 		return -ENOMEM;
 	balance_no_swap(s);
-	balance_no_hugetlb(s);
-	balance_no_rest(s);
+	balance_no_pages(s);
 	s->system.ram = NULL;
 	s->system.shared = NULL;
 	if (c->spec.ram && collector_read_ram(c) == -ENOMEM)

@@ -2,7 +2,7 @@
 /*
  * The engine: opens the sources of a collect_spec once and answers many queries from them. It
  * prints nothing and knows no option. Notices, missing pids and differences are data, which
- * src/session/measure.c puts into words.
+ * src/session/notices.c puts into words. What a collection is: collect/collector_state.h.
  */
 #ifndef ZMEM_COLLECT_COLLECTOR_H
 #define ZMEM_COLLECT_COLLECTOR_H

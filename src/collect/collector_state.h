@@ -1,5 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a collector holds, and what its steps share. */
+/*
+ * What a collector holds, and what its steps share.
+ *
+ * A collection makes a snapshot of all processes and of the machine, and answers a query from it:
+ *
+ *   READ    The source reads the counters of all processes: source/source.h.
+ *   FILTER  Processes that BPF does not see are counted (unseen.c). Then the machine is read
+ *           (enrich/machine.c), and what the spec asks for of it: sums of files and swap slots
+ *           (collector.c), the RAM (ram_read.c), GPUs (gpu_read.c). Last the query chooses its rows
+ *           (collect_rows.c); names that it filters by are read for that.
+ *   PSS     smaps_rollup of chosen rows without PSS from the kernel (pss_read.c)
+ *   VERIFY  What came from the kernel is compared with smaps_rollup: check/compare_run.h.
+ *   NAMES   Pages one by one (collector.c). Then rows are grouped, ordered, cut and named, and the
+ *           totals compared with those of the machine (collect_rows.c, balance.c).
+ *
+ * A recording has all of it: its snapshots are only filtered and named. oom_moment.c completes the
+ * snapshot of an OOM kill, which the kernel side made, with what the last collection knows.
+ * maps_read_all.c reads the mappings of the chosen rows, shared_read.c the largest files of shared
+ * memory. peak.c measures without a collector.
+ */
 #ifndef ZMEM_COLLECT_COLLECTOR_STATE_H
 #define ZMEM_COLLECT_COLLECTOR_STATE_H
 

@@ -285,11 +285,6 @@ static void set_nodes(struct map_counters *c, uint32_t nodes, const uint64_t *by
 	}
 }
 
-static bool starts_before(const void *item, const void *start)
-{
-	return ((const struct pages_mapping *)item)->start < *(const uint64_t *)start;
-}
-
 static void set_rest(struct map_counters *c, const struct pages_mapping *found)
 {
 	if (found && !found->rest_known)
@@ -308,7 +303,8 @@ static void set_mappings(const struct maps_read *m, struct map_set *set, struct 
 	p->total.have |= rest;
 	for (size_t i = 0; i < set->count; i++) {
 		struct mapping *to = set->item[i];
-		size_t at = count_before(found, count, sizeof(*found), starts_before, &to->start);
+		size_t at = count_before(found, count, sizeof(*found), is_leading_u64_below,
+					 &to->start);
 		const struct pages_mapping *of =
 			at < count && found[at].start == to->start ? &found[at] : NULL;
 

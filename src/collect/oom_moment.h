@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The moment of an OOM kill: what the kernel handed over (source/oom_watch.h), with the machine and
+ * The moment of an OOM kill: what the kernel handed over (watch/oom_watch.h), with the machine and
  * with names, and the kill as an event. Names come from the last snapshot of the collector; at this
  * moment /proc is read for processes that it did not have.
  */

@@ -200,12 +200,6 @@ static int add_child(void *arg, pid_t pid)
 	return 0;
 }
 
-static int compare_pids(const void *a, const void *b)
-{
-	/* A pid is the first member of a child. */
-	return ORDER_OF(*(const pid_t *)a, *(const pid_t *)b);
-}
-
 /* Whether it descends from an added process, found once for all on the way up. */
 static int find_out(const struct peak_meter *m, const struct family *f, struct child *child)
 {
@@ -216,17 +210,19 @@ static int find_out(const struct peak_meter *m, const struct family *f, struct c
 		last = c;
 		/* Numbers are given again: a way that comes back here is none. */
 		c->ours = NOT_OURS;
-		if (bsearch(&c->ppid, m->added, m->addeds, sizeof(*m->added), compare_pids))
+		if (bsearch(&c->ppid, m->added, m->addeds, sizeof(*m->added), compare_leading_pid))
 			ours = OURS;
 		c = ours == OURS ? NULL
-				 : bsearch(&c->ppid, f->child, f->count, sizeof(*c), compare_pids);
+				 : bsearch(&c->ppid, f->child, f->count, sizeof(*c),
+					   compare_leading_pid);
 	}
 	if (c)
 		ours = c->ours;
 	for (c = ours == OURS && last ? child : NULL; c;) {
 		c->ours = OURS;
 		c = c == last ? NULL
-			      : bsearch(&c->ppid, f->child, f->count, sizeof(*c), compare_pids);
+			      : bsearch(&c->ppid, f->child, f->count, sizeof(*c),
+					compare_leading_pid);
 	}
 	return ours;
 }
@@ -235,7 +231,7 @@ int peak_meter_add_descendants(struct peak_meter *m)
 {
 	if (!m->watch || !m->addeds)
 		return 0;
-	qsort(m->added, m->addeds, sizeof(*m->added), compare_pids);
+	qsort(m->added, m->addeds, sizeof(*m->added), compare_leading_pid);
 	/* What these fork meanwhile is found by the next pass, until one finds none. */
 	for (int pass = 0; pass < PASSES; pass++) {
 		struct family f = {.proc = m->proc};
@@ -243,7 +239,7 @@ int peak_meter_add_descendants(struct peak_meter *m)
 		int r = procfs_each_pid(m->proc, add_child, &f);
 
 		if (f.count)
-			qsort(f.child, f.count, sizeof(*f.child), compare_pids);
+			qsort(f.child, f.count, sizeof(*f.child), compare_leading_pid);
 		for (size_t i = 0; r >= 0 && i < f.count; i++) {
 			if (find_out(m, &f, &f.child[i]) == OURS)
 				r = peak_watch_add(m->watch, f.child[i].pid, false);
@@ -364,7 +360,7 @@ static int add_held(struct peak_meter *m, const struct zmem_peak_message *msg)
 	return 0;
 }
 
-static int take_message(void *arg, const struct zmem_peak_message *msg)
+static int receive_message(void *arg, const struct zmem_peak_message *msg)
 {
 	struct peak_meter *m = arg;
 
@@ -435,7 +431,7 @@ static int list_live(struct peak_meter *m)
 }
 
 /* Keeps PSS of the highest sum that was met. */
-static int take_pss(struct peak_meter *m, uint64_t now_us)
+static int keep_pss(struct peak_meter *m, uint64_t now_us)
 {
 	uint64_t pss = 0, rss = 0;
 	bool whole = m->snapshot.count > 0;
@@ -493,7 +489,7 @@ static int read_pss(struct peak_meter *m)
 	m->pss_next_us = end_us + (cost < PSS_LEAST ? PSS_LEAST : cost);
 	if (r == -ENOMEM)
 		return r;
-	return r < 0 ? 0 : take_pss(m, begin_us + (end_us - begin_us) / 2);
+	return r < 0 ? 0 : keep_pss(m, begin_us + (end_us - begin_us) / 2);
 }
 
 /* ---- ticks ---- */
@@ -541,7 +537,7 @@ int peak_meter_tick(struct peak_meter *m, uint64_t *ret_wait_us)
 		return sample(m, ret_wait_us);
 	recent = peak_watch_take_recent(m->watch);
 	add_point(m, now_us, recent > 0 ? (uint64_t)recent * m->page : 0, false);
-	r = peak_watch_read(m->watch, take_message, m);
+	r = peak_watch_read(m->watch, receive_message, m);
 	if (r == 0 && pss_is_due(m, now_us))
 		r = read_pss(m);
 	*ret_wait_us = wait < TICK_LEAST ? TICK_LEAST : wait > TICK_MOST ? TICK_MOST : wait;
@@ -559,7 +555,7 @@ static struct row *find_row(const struct peak_meter *m, pid_t pid, uint64_t star
 	return NULL;
 }
 
-static int put_part(struct peak_meter *m, const struct held *h)
+static int add_part(struct peak_meter *m, const struct held *h)
 {
 	struct peak_bytes b = bytes_of(m, h->pages);
 	struct row *row;
@@ -587,8 +583,8 @@ static int put_part(struct peak_meter *m, const struct held *h)
 	return 0;
 }
 
-static int put_process(void *arg, const struct zmem_peak_process *process,
-		       const struct zmem_peak_target *target)
+static int add_process_row(void *arg, const struct zmem_peak_process *process,
+			   const struct zmem_peak_target *target)
 {
 	struct peak_meter *m = arg;
 	struct row *row = add_row(m);
@@ -612,7 +608,7 @@ static int put_process(void *arg, const struct zmem_peak_process *process,
 }
 
 /* What has not changed since the highest sum is what it had then. */
-static int put_target(void *arg, const struct zmem_peak_target *t)
+static int add_target(void *arg, const struct zmem_peak_target *t)
 {
 	struct peak_meter *m = arg;
 	bool changed = t->number == peak_watch_state(m->watch)->number;
@@ -621,7 +617,7 @@ static int put_target(void *arg, const struct zmem_peak_target *t)
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
 		h.pages[i] = changed ? t->at_high[i] : t->pages[i];
 	memcpy(h.name, t->comm, sizeof(h.name) - 1);
-	return put_part(m, &h);
+	return add_part(m, &h);
 }
 
 static int finish_exact(struct peak_meter *m, struct peak *ret)
@@ -634,15 +630,15 @@ static int finish_exact(struct peak_meter *m, struct peak *ret)
 	ret->missed = peak_watch_missed(m->watch);
 	peak_watch_stop(m->watch);
 	add_point(m, m->stop_us, recent > 0 ? (uint64_t)recent * m->page : 0, true);
-	r = peak_watch_read(m->watch, take_message, m);
+	r = peak_watch_read(m->watch, receive_message, m);
 	if (r == 0)
-		r = peak_watch_each_process(m->watch, put_process, m);
+		r = peak_watch_each_process(m->watch, add_process_row, m);
 	for (size_t i = 0; r == 0 && i < m->helds; i++) {
 		if (m->held[i].number == s->number)
-			r = put_part(m, &m->held[i]);
+			r = add_part(m, &m->held[i]);
 	}
 	if (r == 0)
-		r = peak_watch_each_target(m->watch, put_target, m);
+		r = peak_watch_each_target(m->watch, add_target, m);
 	high = peak_watch_high(m->watch);
 	ret->at = bytes_of(m, high.pages);
 	ret->at.rss = high.rss > 0 ? (uint64_t)high.rss * m->page : 0;
@@ -696,7 +692,7 @@ static int compare_result(const void *a, const void *b)
 	return x->most != y->most ? ORDER_OF(y->most, x->most) : ORDER_OF(x->pid, y->pid);
 }
 
-static void put_pss(const struct peak_meter *m, struct peak_process *p)
+static void set_pss(const struct peak_meter *m, struct peak_process *p)
 {
 	for (size_t i = 0; p->at.rss && !p->pss_known && i < m->pss_rows; i++) {
 		if (m->pss_row[i].pid != p->pid)
@@ -720,7 +716,7 @@ int peak_meter_finish(struct peak_meter *m, struct peak *ret)
 		return r < 0 ? r : -ENOMEM;
 	for (size_t i = 0; i < m->rows; i++) {
 		m->result[i] = m->row[i].p;
-		put_pss(m, &m->result[i]);
+		set_pss(m, &m->result[i]);
 	}
 	qsort(m->result, m->rows, sizeof(*m->result), compare_result);
 	ret->process = m->result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Measures the peak of processes and all their descendants: from the sums that the kernel keeps
- * (source/peak_watch.h), or where that does not work by reading /proc again and again. PSS is read
+ * (watch/peak_watch.h), or where that does not work by reading /proc again and again. PSS is read
  * beside it, after new highest sums, and at most so often that it takes a twentieth of the time.
  */
 #ifndef ZMEM_COLLECT_PEAK_H

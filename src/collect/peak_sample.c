@@ -50,7 +50,7 @@ int peak_tree_add(struct peak_tree *t, pid_t pid)
 	return 0;
 }
 
-static void take(struct peak_member *m, const struct process *p, struct peak_bytes *sum)
+static void set_member(struct peak_member *m, const struct process *p, struct peak_bytes *sum)
 {
 	struct peak_bytes *now = &m->now;
 
@@ -92,7 +92,7 @@ int peak_tree_update(struct peak_tree *t, const struct snapshot *s, struct peak_
 		struct peak_member *m = find(t, p->pid, p->start_ns);
 
 		if (m && !m->seen)
-			take(m, p, ret_sum);
+			set_member(m, p, ret_sum);
 	}
 	do {
 		before = t->count;
@@ -105,7 +105,7 @@ int peak_tree_update(struct peak_tree *t, const struct snapshot *s, struct peak_
 			m = append(t, p->pid);
 			if (!m)
 				return -ENOMEM;
-			take(m, p, ret_sum);
+			set_member(m, p, ret_sum);
 		}
 	} while (t->count > before);
 	*ret_live = 0;

@@ -20,17 +20,23 @@ struct batch {
 	size_t recheck_count;
 };
 
+/* smaps_rollup of the rows, in memory of the arena. Returns 0 or a negative errno. */
+static int read_results(struct collector *c, struct arena *arena, bool check_start,
+			struct process **row, size_t count, struct pool_result **ret)
+{
+	*ret = arena_zalloc(arena, count + 1, sizeof(**ret));
+	return *ret ? pool_read(c->pool, POOL_ROLLUP, check_start, row, count, *ret) : -ENOMEM;
+}
+
 static int read_batch(struct collector *c, struct batch *b, size_t count)
 {
 	struct cross_check *check = &c->snapshot.collection.cross_check;
-	/* With BPF confirm() checks it. */
-	bool check_start = source_origin(c->source) != FROM_BPF;
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&c->snapshot.scratch);
-	struct pool_result *result = arena_zalloc(mark.arena, count + 1, sizeof(*result));
-	int r = -ENOMEM;
+	struct pool_result *result;
+	/* With BPF confirm() checks which processes they are. */
+	int r = read_results(c, mark.arena, source_origin(c->source) != FROM_BPF, b->item, count,
+			     &result);
 
-	if (result)
-		r = pool_read(c->pool, POOL_ROLLUP, check_start, b->item, count, result);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < count; i++) {
@@ -120,10 +126,7 @@ static int read_shared_swap(struct collector *c, struct batch *b)
 		if (may_read(c, p))
 			b->item[count++] = p;
 	}
-	result = arena_zalloc(mark.arena, count + 1, sizeof(*result));
-	if (!result)
-		return -ENOMEM;
-	r = pool_read(c->pool, POOL_ROLLUP, true, b->item, count, result);
+	r = read_results(c, mark.arena, true, b->item, count, &result);
 	for (size_t i = 0; r == 0 && i < count; i++) {
 		if (result[i].status == PSS_OK)
 			rollup_apply(b->item[i], &result[i]);
@@ -188,13 +191,10 @@ static bool slots_differ(const struct process *p, const struct pool_result *resu
 static int compare_slots(struct collector *c, struct process **row, size_t *count)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&c->snapshot.scratch);
-	struct pool_result *result = arena_zalloc(mark.arena, *count, sizeof(*result));
+	struct pool_result *result;
 	size_t left = 0;
-	int r;
+	int r = read_results(c, mark.arena, true, row, *count, &result);
 
-	if (!result)
-		return -ENOMEM;
-	r = pool_read(c->pool, POOL_ROLLUP, true, row, *count, result);
 	for (size_t i = 0; r == 0 && i < *count; i++) {
 		if (slots_differ(row[i], &result[i]))
 			row[left++] = row[i];

@@ -66,10 +66,7 @@ int ram_reader_open(const struct source *source, const struct procfs *proc, stru
 		return error;
 	}
 	if (error < 0)
-		snprintf(r->reason, sizeof(r->reason), NOT_COUNTED "%s",
-			 why.count && why.note[why.count - 1].reason
-				 ? why.note[why.count - 1].reason
-				 : strerror(-error));
+		snprintf(r->reason, sizeof(r->reason), NOT_COUNTED "%s", diag_reason(&why, error));
 	*ret = r;
 	return 0;
 }
@@ -246,7 +243,7 @@ static int read_cgroups(struct ram_reader *r, const struct collect_spec *spec, s
 }
 
 /* Returns 1, 0 if there is no census that agrees with the counters, or a negative errno. */
-static int take_census(struct ram_reader *r, const struct procfs *proc,
+static int read_census(struct ram_reader *r, const struct procfs *proc,
 		       const struct collect_spec *spec, struct snapshot *s)
 {
 	struct system_info *system = &s->system;
@@ -297,7 +294,7 @@ static int read_ram(struct ram_reader *r, const struct procfs *proc, struct proc
 					 .zones = &r->zones,
 					 .page_size = s->host.page_size,
 					 .cpus = s->host.cpus};
-	int error = r->census ? take_census(r, proc, spec, s) : 0;
+	int error = r->census ? read_census(r, proc, spec, s) : 0;
 
 	if (error < 0)
 		return error;

@@ -337,7 +337,7 @@ static int read_cgroups(struct files_command *c)
 	if (r == 0)
 		r = census_source_open(engine, &diag, &census);
 	if (r < 0) {
-		r = log_refusal(diag.count ? &diag.note[diag.count - 1] : NULL, r);
+		r = log_refusal(diag_newest(&diag), r);
 	} else {
 		r = count_charges(c, census, &all);
 		r = r < 0 ? log_errno(r, "reading the cgroups of files") : 0;

@@ -46,11 +46,6 @@ void demangler_init(struct demangler *d, struct helpers *shared)
 	d->losses = 0;
 }
 
-void demangler_done(struct demangler *d)
-{
-	helper_done(&d->helper);
-}
-
 /* Returns how many names of the beginning were answered, or a negative errno. */
 static ssize_t ask(struct demangler *d, const char *const *name, size_t count,
 		   int (*fn)(void *arg, size_t i, const char *text), void *arg, size_t first)

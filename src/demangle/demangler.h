@@ -16,6 +16,7 @@ struct demangler {
 	unsigned losses;
 };
 
+/* helper_done() ends it. */
 void demangler_init(struct demangler *d, struct helpers *shared);
 /*
  * Calls fn with the text of each name that was demangled, and with NULL for one that costs too
@@ -24,6 +25,5 @@ void demangler_init(struct demangler *d, struct helpers *shared);
  */
 int demangler_run(struct demangler *d, const char *const *name, size_t count,
 		  int (*fn)(void *arg, size_t i, const char *text), void *arg);
-void demangler_done(struct demangler *d);
 
 #endif

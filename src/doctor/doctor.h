@@ -73,4 +73,21 @@ void doctor_add_recorder(struct doctor *d);
 void doctor_add_grow(struct doctor *d);
 void doctor_add_peak(struct doctor *d);
 
+/* ---- swap slots, on memory of our own (swap_trial.c) ---- */
+
+struct swap_source;
+
+struct swap_trial {
+	bool swapped; /* false: no page could be swapped out, so nothing was tried */
+	bool agrees;
+	uint64_t slots, rollup; /* SWAP_PSS of the child, bytes */
+};
+
+/*
+ * `source` gives PSS from page tables; `swap` has begun (swap_source_begin()). Returns 0 or a
+ * negative errno.
+ */
+int swap_trial(const struct procfs *proc, struct source *source, struct swap_source *swap,
+	       struct swap_trial *ret);
+
 #endif

@@ -47,8 +47,7 @@ void doctor_add_part(struct part_rows *rows, const char *name, int error, const 
 		     const char *works)
 {
 	if (error < 0)
-		doctor_add_failure(rows, name, diag->count ? &diag->note[diag->count - 1] : NULL,
-				   error);
+		doctor_add_failure(rows, name, diag_newest(diag), error);
 	else
 		doctor_add(rows, name, WORKS, "%s", works);
 }

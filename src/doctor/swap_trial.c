@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "doctor/swap_trial.h"
-
+/*
+ * Tries swap slots on memory of our own: some pages that are swapped out and that a child shares.
+ * Each of the two has half of them, which the slots must say, as smaps_rollup does.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,10 +13,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "model/snapshot.h"
-#include "proc/procfs.h"
+#include "doctor/doctor.h"
 #include "proc/smaps.h"
-#include "source/source.h"
 #include "source/swap_source.h"
 
 #define PAGES 16

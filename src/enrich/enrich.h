@@ -221,15 +221,13 @@ void memcgs_apply(const struct snapshot *s, struct process_list *groups);
 
 /* ---- the machine ---- */
 
-/*
- * Reads names and values of the machine. What cannot be read stays empty, 0 or without its bit.
- */
 /* The bits of the NUMA nodes with RAM, of those below NODES_MAX; node 0 if it is not known. */
 uint32_t machine_nodes(void);
 /* Sets the nodes that the threads of processes with PSS by node may run on. */
 void machine_read_cpus(const struct procfs *proc, struct process *const *process, size_t count);
 /* What the kernel counts of huge pages that are mapped in part, in /sys. */
 struct partly_mapped machine_partly_mapped(void);
+/* Reads names and values of the machine. What cannot be read stays empty, 0 or without its bit. */
 void machine_read(const struct procfs *proc, struct host_info *host, struct system_info *system);
 /*
  * The same without what no table of processes shows: pressure, activity, the boot, free lists and

@@ -13,13 +13,6 @@ static uint32_t named(const struct cached_file *f, uint32_t most)
 	return f->holder_count < most ? f->holder_count : most;
 }
 
-static int compare_pid(const void *a, const void *b)
-{
-	const struct process *x = a, *y = b;
-
-	return ORDER_OF(x->pid, y->pid);
-}
-
 /* Each process once, in the order of pids, with comm as its name until the executable is read. */
 static int list_processes(const struct cached_file *const *files, size_t count, uint32_t most,
 			  struct snapshot *s)
@@ -41,7 +34,7 @@ static int list_processes(const struct cached_file *const *files, size_t count, 
 			memcpy(p->comm, h->comm, sizeof(p->comm));
 		}
 	}
-	qsort(s->process, s->count, sizeof(*s->process), compare_pid);
+	qsort(s->process, s->count, sizeof(*s->process), compare_leading_pid);
 	for (size_t i = 0; i < s->count; i++) {
 		if (!kept || s->process[i].pid != s->process[kept - 1].pid)
 			s->process[kept++] = s->process[i];
@@ -73,9 +66,8 @@ static int name_holders(struct file_set *set, struct cached_file *f, uint32_t mo
 		return -ENOMEM;
 	memcpy(holder, f->holder, f->holder_count * sizeof(*holder));
 	for (uint32_t k = 0; k < named(f, most); k++) {
-		const struct process key = {.pid = holder[k].pid};
-		const struct process *p =
-			bsearch(&key, s->process, s->count, sizeof(key), compare_pid);
+		const struct process *p = bsearch(&holder[k].pid, s->process, s->count, sizeof(*p),
+						  compare_leading_pid);
 
 		holder[k].name = p ? arena_strndup(&set->arena, p->name, strlen(p->name)) : NULL;
 		if (p && !holder[k].name)

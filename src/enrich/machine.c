@@ -92,21 +92,12 @@ static void read_activity(const struct procfs *proc, struct system_info *system,
 		memory_pressure_parse(text, (size_t)len, &system->pressure);
 	len = procfs_read(proc, "vmstat", text, sizeof(text));
 	if (len > 0) {
-		swap_activity_parse(text, (size_t)len, page_size, &system->swapped);
-		oom_kills_parse(text, (size_t)len, &system->oom_kills);
+		swap_activity_parse(text, page_size, &system->swapped);
+		oom_kills_parse(text, &system->oom_kills);
 	}
 	len = procfs_read(proc, "net/sockstat", text, sizeof(text));
 	if (len > 0)
 		sockstat_parse(text, (size_t)len, page_size, &system->sockets);
-}
-
-static bool read_number(const struct procfs *proc, const char *path, uint64_t *ret)
-{
-	char text[32];
-	ssize_t len = procfs_read(proc, path, text, sizeof(text));
-	const char *pos = text;
-
-	return len > 0 && scan_u64(&pos, text + len, ret);
 }
 
 static void read_sysctls(const struct procfs *proc, struct system_info *system)
@@ -114,10 +105,11 @@ static void read_sysctls(const struct procfs *proc, struct system_info *system)
 	uint64_t value;
 
 	/* sysctl_max_map_count, mm/util.c */
-	if (read_number(proc, "sys/vm/max_map_count", &value))
+	if (file_number(proc->fd, "sys/vm/max_map_count", "", &value))
 		system->max_map_count = value;
 	/* Since 5.14: kernel/delayacct.c. */
-	system->delay_accounting_known = read_number(proc, "sys/kernel/task_delayacct", &value);
+	system->delay_accounting_known =
+		file_number(proc->fd, "sys/kernel/task_delayacct", "", &value);
 	system->delay_accounting = system->delay_accounting_known && value;
 }
 
@@ -128,28 +120,27 @@ static void read_sysctls(const struct procfs *proc, struct system_info *system)
 #define CPUS_MAX  8192
 #define WORD_BITS (8 * sizeof(unsigned long))
 
-/* "0-3,8": the bits of these numbers below `count`. Returns how many there are. */
-static size_t read_list(const char *path, unsigned long *bits, uint64_t count)
+struct bits {
+	unsigned long *word;
+	unsigned count;
+};
+
+static void set_bit(void *arg, unsigned number)
 {
+	const struct bits *b = arg;
+
+	if (number < b->count)
+		b->word[number / WORD_BITS] |= 1UL << number % WORD_BITS;
+}
+
+/* "0-3,8": the bits of these numbers below `count`. False if there are no such numbers. */
+static bool read_list(const char *path, unsigned long *word, unsigned count)
+{
+	struct bits bits = {word, count};
 	char text[8192];
 	ssize_t len = file_read(AT_FDCWD, path, text, sizeof(text));
-	const char *p = text, *end = text + (len > 0 ? len : 0);
-	size_t found = 0;
-	uint64_t first, last;
 
-	while (scan_u64(&p, end, &first)) {
-		last = first;
-		if (p < end && *p == '-') {
-			p++;
-			if (!scan_u64(&p, end, &last))
-				break;
-		}
-		for (uint64_t i = first; i <= last && i < count; i++, found++)
-			bits[i / WORD_BITS] |= 1UL << i % WORD_BITS;
-		if (p < end && *p == ',')
-			p++;
-	}
-	return found;
+	return len > 0 && parse_cpu_list(text, (size_t)len, set_bit, &bits) > 0;
 }
 
 uint32_t machine_nodes(void)
@@ -197,7 +188,7 @@ void machine_read_cpus(const struct procfs *proc, struct process *const *process
 		char path[64];
 
 		snprintf(path, sizeof(path), NODES_DIR "node%u/cpulist", n);
-		c.all |= (uint16_t)((read_list(path, c.cpus[n], CPUS_MAX) != 0) << n);
+		c.all |= (uint16_t)(read_list(path, c.cpus[n], CPUS_MAX) << n);
 	}
 	/* Most threads of most processes may run on any CPU: then the first one says it. */
 	for (size_t i = 0; i < count; i++) {
@@ -279,16 +270,13 @@ struct partly_mapped machine_partly_mapped(void)
 	struct partly_mapped found = {};
 
 	for (unsigned order = 1; order < HUGE_ORDERS; order++) {
-		char path[128], text[32];
-		const char *pos = text;
+		char path[128];
 		uint64_t count;
-		ssize_t len;
 
 		snprintf(path, sizeof(path),
 			 HUGE_DIR "hugepages-%llukB/stats/nr_anon_partially_mapped",
 			 (unsigned long long)(page << order >> 10));
-		len = file_read(AT_FDCWD, path, text, sizeof(text));
-		if (len <= 0 || !scan_u64(&pos, text + len, &count) || count >> 20 >> (20 - order))
+		if (!file_number(AT_FDCWD, path, "", &count) || count >> 20 >> (20 - order))
 			continue;
 		found.known = true;
 		found.bytes += count * (page << order);

@@ -72,16 +72,6 @@ static void set_detail(struct memcg *m, enum counter c, uint64_t value)
 	m->detail[c - COUNTER_MEM_HIGH] = value;
 }
 
-static int read_detail(int dirfd, const char *name, enum counter c, struct memcg *m)
-{
-	uint64_t value;
-	int r = read_number(dirfd, name, &value);
-
-	if (value < UNLIMITED)
-		set_detail(m, c, value);
-	return r;
-}
-
 static int read_detail_limit(int dirfd, const char *name, enum counter c, struct memcg *m)
 {
 	bool known = memcg_has(m, c);
@@ -93,20 +83,6 @@ static int read_detail_limit(int dirfd, const char *name, enum counter c, struct
 	return r;
 }
 
-/* The number behind a name at the beginning of a line. False: there is none. */
-static bool find_number(const char *text, const char *name, uint64_t *ret)
-{
-	size_t len = strlen(name);
-	const char *line = text, *end;
-
-	while (line && strncmp(line, name, len) != 0) {
-		line = strchr(line, '\n');
-		line = line ? line + 1 : NULL;
-	}
-	end = line ? strchr(line, '\n') : NULL;
-	return end && parse_u64(line + len, (size_t)(end - line) - len, UINT64_MAX, ret) == 0;
-}
-
 /* Returns 0, or a negative errno without files or memory. */
 static int read_events(const struct cgroup_mounts *h, int dirfd, struct memcg *m)
 {
@@ -116,13 +92,13 @@ static int read_events(const struct cgroup_mounts *h, int dirfd, struct memcg *m
 	uint64_t under_oom;
 
 	if (len > 0)
-		m->oom_kills_known = find_number(text, "oom_kill ", &m->oom_kills);
-	if (len > 0 && !h->v2 && find_number(text, "under_oom ", &under_oom))
+		m->oom_kills_known = line_number(text, "oom_kill ", &m->oom_kills);
+	if (len > 0 && !h->v2 && line_number(text, "under_oom ", &under_oom))
 		set_detail(m, COUNTER_UNDER_OOM, under_oom);
 	if (len > 0 && h->v2) {
-		m->high_known = find_number(text, "high ", &m->high);
-		m->max_known = find_number(text, "max ", &m->max);
-		m->oom_known = find_number(text, "oom ", &m->oom);
+		m->high_known = line_number(text, "high ", &m->high);
+		m->max_known = line_number(text, "max ", &m->max);
+		m->oom_known = line_number(text, "oom ", &m->oom);
 	}
 	if (!h->v2 && !file_exhausted((int)len)) {
 		len = read_number(dirfd, "memory.failcnt", &m->max);
@@ -137,37 +113,37 @@ static int read_events(const struct cgroup_mounts *h, int dirfd, struct memcg *m
  */
 static void set_stat(const char *text, bool v2, struct memcg *m)
 {
-	/* Of v2; v1 has one sum of kernel memory, in another file. */
+	/* v1 has one sum of kernel memory, in another file; v2 has swap in another file. */
 	static const struct {
-		const char *name;
+		const char *v2, *v1;
 		enum counter counter;
-	} kernel[] = {
-		{"kernel ", COUNTER_MEM_KERNEL}, /* since Linux 5.18 (a8c49af3be5f) */
-		{"slab ", COUNTER_MEM_SLAB},
-		{"pagetables ", COUNTER_MEM_PAGETABLES}, /* since Linux 5.11 (f0c0c115fb81) */
-		{"percpu ", COUNTER_MEM_PERCPU},
-		{"sock ", COUNTER_MEM_SOCK},
+	} line[] = {
+		{"anon ", "total_rss ", COUNTER_MEM_ANON},
+		{"shmem ", "total_shmem ", COUNTER_MEM_SHMEM},
+		{"kernel ", NULL, COUNTER_MEM_KERNEL}, /* since Linux 5.18 (a8c49af3be5f) */
+		{"slab ", NULL, COUNTER_MEM_SLAB},
+		{"pagetables ", NULL, COUNTER_MEM_PAGETABLES}, /* since Linux 5.11 (f0c0c115fb81) */
+		{"percpu ", NULL, COUNTER_MEM_PERCPU},
+		{"sock ", NULL, COUNTER_MEM_SOCK},
+		{NULL, "total_swap ", COUNTER_MEM_SWAP},
 	};
-	uint64_t anon, file, shmem, unused;
+	uint64_t value, shmem;
 
-	if (find_number(text, v2 ? "anon " : "total_rss ", &anon))
-		set_detail(m, COUNTER_MEM_ANON, anon);
-	if (find_number(text, v2 ? "shmem " : "total_shmem ", &shmem)) {
-		set_detail(m, COUNTER_MEM_SHMEM, shmem);
-		if (find_number(text, v2 ? "file " : "total_cache ", &file))
-			set_detail(m, COUNTER_MEM_FILE, file > shmem ? file - shmem : 0);
+	for (size_t i = 0; i < ARRAY_SIZE(line); i++) {
+		const char *name = v2 ? line[i].v2 : line[i].v1;
+
+		if (name && line_number(text, name, &value))
+			set_detail(m, line[i].counter, value);
+	}
+	if (memcg_has(m, COUNTER_MEM_SHMEM) &&
+	    line_number(text, v2 ? "file " : "total_cache ", &value)) {
+		shmem = memcg_detail(m, COUNTER_MEM_SHMEM);
+		set_detail(m, COUNTER_MEM_FILE, value > shmem ? value - shmem : 0);
 	}
 	/* As the kubelet computes it from memory.current: never less than 0. */
 	if (m->current_known &&
-	    find_number(text, v2 ? "inactive_file " : "total_inactive_file ", &unused))
-		set_detail(m, COUNTER_MEM_WORKING_SET,
-			   m->current > unused ? m->current - unused : 0);
-	for (size_t i = 0; v2 && i < ARRAY_SIZE(kernel); i++) {
-		if (find_number(text, kernel[i].name, &unused))
-			set_detail(m, kernel[i].counter, unused);
-	}
-	if (!v2 && find_number(text, "total_swap ", &unused))
-		set_detail(m, COUNTER_MEM_SWAP, unused);
+	    line_number(text, v2 ? "inactive_file " : "total_inactive_file ", &value))
+		set_detail(m, COUNTER_MEM_WORKING_SET, m->current > value ? m->current - value : 0);
 }
 
 static int read_pressure(int dirfd, struct memcg *m)
@@ -191,7 +167,7 @@ static int read_stat(const struct cgroup_mounts *h, int dirfd, unsigned parts, s
 	uint64_t limit;
 
 	/* The limit that v1 computed, which includes cgroups that we cannot see. */
-	if (len > 0 && !h->v2 && find_number(text, "hierarchical_memory_limit ", &limit)) {
+	if (len > 0 && !h->v2 && line_number(text, "hierarchical_memory_limit ", &limit)) {
 		m->limit_known = limit < UNLIMITED;
 		m->limit = m->limit_known ? limit : 0;
 	}
@@ -203,20 +179,27 @@ static int read_stat(const struct cgroup_mounts *h, int dirfd, unsigned parts, s
 /* The files of the last directory, beyond memory.stat. v1 has no like of most of them. */
 static int read_details(const struct cgroup_mounts *h, int dirfd, struct memcg *m)
 {
+	static const struct {
+		const char *name;
+		bool v2;
+		enum counter counter;
+	} file[] = {{"memory.kmem.usage_in_bytes", false, COUNTER_MEM_KERNEL},
+		    {"memory.kmem.tcp.usage_in_bytes", false, COUNTER_MEM_SOCK},
+		    {"memory.swap.current", true, COUNTER_MEM_SWAP},
+		    {"memory.zswap.current", true, COUNTER_MEM_ZSWAP}};
 	int r = read_events(h, dirfd, m);
+	uint64_t value;
 
 	if (r == 0 && m->oom_kills_known)
 		set_detail(m, COUNTER_OOM_KILLS, m->oom_kills);
-	if (r == 0 && !h->v2)
-		r = read_detail(dirfd, "memory.kmem.usage_in_bytes", COUNTER_MEM_KERNEL, m);
-	if (r == 0 && !h->v2)
-		r = read_detail(dirfd, "memory.kmem.tcp.usage_in_bytes", COUNTER_MEM_SOCK, m);
-	if (r < 0 || !h->v2)
-		return r;
-	r = read_detail(dirfd, "memory.swap.current", COUNTER_MEM_SWAP, m);
-	if (r == 0)
-		r = read_detail(dirfd, "memory.zswap.current", COUNTER_MEM_ZSWAP, m);
-	return r < 0 ? r : read_pressure(dirfd, m);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(file); i++) {
+		if (file[i].v2 != h->v2)
+			continue;
+		r = read_number(dirfd, file[i].name, &value);
+		if (value < UNLIMITED)
+			set_detail(m, file[i].counter, value);
+	}
+	return r < 0 || !h->v2 ? r : read_pressure(dirfd, m);
 }
 
 /* The limits of a directory on the path. */
@@ -616,7 +599,7 @@ static uint64_t read_dying(const struct cgroup_mounts *h)
 	uint64_t count = 0;
 
 	if (h->v2 && h->mounts && file_read(h->mount[0].fd, "cgroup.stat", text, sizeof(text)) > 0)
-		find_number(text, "nr_dying_descendants ", &count);
+		line_number(text, "nr_dying_descendants ", &count);
 	return count;
 }
 

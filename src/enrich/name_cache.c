@@ -6,26 +6,33 @@
  * copies the strings to the other arena, so ended processes take no memory.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "enrich/enrich.h"
 
 #define NAME_CACHE_MAX 32768 /* names of further processes are read each time */
 #define AGE_MS	       60000 /* a process may change its arguments; cgroups of v1 can be renamed */
+
+/* The strings of a process that are kept. */
+#define TEXT(member) offsetof(struct process, member)
+static const size_t texts[] = {TEXT(name),	   TEXT(app), /* the others are of its cgroups */
+			       TEXT(cgroup),	   TEXT(unit), TEXT(container),
+			       TEXT(container_id), TEXT(pod),  TEXT(namespace)};
+#define PROGRAM_TEXTS 2
 
 struct name_entry {
 	pid_t pid;
 	uint64_t start_ns, mm_key, cgroup_key;
 	char comm[16];
 	int64_t read_ms;
-	const char *name; /* NULL: the name in the record */
-	const char *app;
-	bool program_known, controlled;
+	const char *text[ARRAY_SIZE(texts)];
+	bool program_known, controlled, has_cgroup;
 	enum container_status container_status;
 	uint16_t unit_path, container_path, pod_path;
-	const char *cgroup, *unit, *container, *container_id, *pod, *namespace;
 };
 
 struct name_cache {
@@ -33,7 +40,7 @@ struct name_cache {
 	size_t count, capacity;
 	struct arena text[2]; /* [0]: the strings of the items */
 	/* The last string copied, and its copy: neighbours often share strings. */
-	const char *last[8], *copy[8];
+	const char *last[ARRAY_SIZE(texts)], *copy[ARRAY_SIZE(texts)];
 };
 
 struct name_cache *name_cache_new(void)
@@ -56,28 +63,29 @@ static bool is_cacheable(const struct process *p)
 	return p->kind == PROCESS_USER && p->counters_source == FROM_BPF && p->mm_key;
 }
 
+static const char **text_of(struct process *p, size_t what)
+{
+	return (const char **)((char *)p + texts[what]);
+}
+
 static void apply_entry(const struct name_entry *e, int64_t now_ms, struct process *p)
 {
 	if (!is_cacheable(p) || e->start_ns != p->start_ns || e->mm_key != p->mm_key ||
 	    now_ms - e->read_ms > AGE_MS || now_ms < e->read_ms)
 		return;
 	p->names_ms = e->read_ms;
-	if (strcmp(e->comm, p->comm) == 0 && e->name) {
+	if (strcmp(e->comm, p->comm) == 0 && e->text[0]) {
 		p->exe_name = p->name;
-		p->name = e->name;
-		p->app = e->app;
+		for (size_t i = 0; i < PROGRAM_TEXTS; i++)
+			*text_of(p, i) = e->text[i];
 		p->name_cut = false;
 		p->program_known = e->program_known;
 	}
-	if (!e->cgroup || !p->cgroup_key || e->cgroup_key != p->cgroup_key)
+	if (!e->has_cgroup || !p->cgroup_key || e->cgroup_key != p->cgroup_key)
 		return;
-	p->cgroup = e->cgroup;
-	p->unit = e->unit;
-	p->container = e->container;
-	p->container_id = e->container_id;
+	for (size_t i = PROGRAM_TEXTS; i < ARRAY_SIZE(texts); i++)
+		*text_of(p, i) = e->text[i];
 	p->container_status = e->container_status;
-	p->pod = e->pod;
-	p->namespace = e->namespace;
 	p->pod_path = e->pod_path;
 	p->unit_path = e->unit_path;
 	p->container_path = e->container_path;
@@ -98,10 +106,8 @@ void name_cache_apply(const struct name_cache *k, struct snapshot *s, int64_t no
 	}
 }
 
-static const char *copy_text(struct name_cache *k, int what, const char *text)
+static const char *copy_text(struct name_cache *k, size_t what, const char *text)
 {
-	if (!text)
-		return NULL;
 	if (k->last[what] == text)
 		return k->copy[what];
 	k->last[what] = text;
@@ -110,7 +116,7 @@ static const char *copy_text(struct name_cache *k, int what, const char *text)
 }
 
 /* False without memory. */
-static bool make_entry(struct name_cache *k, const struct snapshot *s, const struct process *p,
+static bool make_entry(struct name_cache *k, const struct snapshot *s, struct process *p,
 		       struct name_entry *ret)
 {
 	*ret = (struct name_entry){
@@ -119,28 +125,25 @@ static bool make_entry(struct name_cache *k, const struct snapshot *s, const str
 		.mm_key = p->mm_key,
 		.cgroup_key = p->cgroup_key,
 		.read_ms = p->names_ms ? p->names_ms : s->time_ms,
-		.name = copy_text(k, 0, p->name),
-		.app = copy_text(k, 7, p->app),
 		.program_known = p->program_known,
 		.controlled = p->controlled,
+		.has_cgroup = p->cgroup,
 		.unit_path = p->unit_path,
 		.container_path = p->container_path,
 		.pod_path = p->pod_path,
 		/* A name may come later: the kubelet makes its links after the start. */
 		.container_status = p->container_status > CONTAINER_NAMED ? CONTAINER_UNREAD
 									  : p->container_status,
-		.cgroup = copy_text(k, 1, p->cgroup),
-		.unit = copy_text(k, 2, p->unit),
-		.container = copy_text(k, 3, p->container),
-		.container_id = copy_text(k, 4, p->container_id),
-		.pod = copy_text(k, 5, p->pod),
-		.namespace = copy_text(k, 6, p->namespace),
 	};
 	memcpy(ret->comm, p->comm, sizeof(ret->comm));
-	return (ret->name || !p->name) && (ret->app || !p->app) && (ret->cgroup || !p->cgroup) &&
-	       (ret->unit || !p->unit) && (ret->container || !p->container) &&
-	       (ret->container_id || !p->container_id) && (ret->pod || !p->pod) &&
-	       (ret->namespace || !p->namespace);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		const char *text = *text_of(p, i);
+
+		ret->text[i] = text ? copy_text(k, i, text) : NULL;
+		if (text && !ret->text[i])
+			return false;
+	}
+	return true;
 }
 
 static int make_room(struct name_cache *k, size_t count)
@@ -169,7 +172,7 @@ int name_cache_update(struct name_cache *k, const struct snapshot *s)
 	/* Processes may point to the previous strings, which stay until the next update. */
 	arena_clear(&k->text[1]);
 	for (size_t n = 0; r == 0 && n < s->count && k->count < count; n++) {
-		const struct process *p = &s->process[n];
+		struct process *p = &s->process[n];
 
 		if (!is_cacheable(p) || p->name_cut || (!p->program_known && !p->cgroup))
 			continue;

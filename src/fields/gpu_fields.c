@@ -44,8 +44,8 @@ COLUMN(resident, "resident_bytes", "SIZE", BYTES, value_bytes(true, r->resident)
 COLUMN(least, "least_bytes", "AT LEAST", BYTES, value_bytes(true, r->least),
        "the same if all that they share is the same buffers: not less than this is held",
        .flags = FIELD_KNOWN);
-FIELDS(gpu_region_fields, &field_device, &field_driver, &field_region, &field_in_ram,
-       &field_clients, &field_resident, &field_least);
+static FIELDS(gpu_region_fields, &field_device, &field_driver, &field_region, &field_in_ram,
+	      &field_clients, &field_resident, &field_least);
 FIELDS(gpu_columns, &field_resident, &field_least, &field_clients, &field_in_ram, &field_region,
        &field_driver, &field_device);
 

@@ -4,7 +4,7 @@
 
 #include "fields/define.h"
 
-const char *peak_method_name(enum peak_method method)
+static const char *peak_method_name(enum peak_method method)
 {
 	return method == PEAK_EXACT ? "exact" : "sample";
 }

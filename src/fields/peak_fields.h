@@ -11,7 +11,4 @@ extern const struct fields peak_document;
 /* Rows are struct peak_process. */
 extern const struct fields peak_columns;
 
-/* "exact", "sample". */
-const char *peak_method_name(enum peak_method method);
-
 #endif

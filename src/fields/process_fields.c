@@ -620,12 +620,18 @@ void process_list_keys(struct field_list *list, const struct field *group)
 
 /* ---- lists ---- */
 
-/*
- * Identity, the first counters, the charge and the limit of cgroups, more counters, what fills the
- * cgroups, the name. A narrow terminal shows the first of them.
- */
-static void build(struct field_list *list, const struct field *group,
-		  const struct field *const *counters, size_t count, bool memcg)
+FIELDS(columns_usual, &field_pss, &field_pss_percent, &field_uss, &field_swap_pss, &field_rss);
+FIELDS(columns_live, &field_pss, &field_pss_percent, &field_uss, &field_swap_pss, &field_swapin,
+       &field_rss, &field_grown_h, &field_peak);
+FIELDS(columns_long, &field_pss, &field_pss_percent, &field_uss, &field_swap_pss, &field_swap,
+       &field_rss, &field_rss_anon, &field_rss_file, &field_rss_shmem);
+FIELDS(columns_grow, &field_pss, &field_grown, &field_grown_h, &field_grew, &field_swap_pss,
+       &field_rss);
+FIELDS(columns_watch, &field_pss, &field_pss_change, &field_swap_pss, &field_swap_pss_change,
+       &field_rss, &field_rss_change);
+
+void process_list_columns(struct field_list *list, const struct fields *counters,
+			  const struct field *group)
 {
 	static const struct field *const identity[] = {&field_pid, &field_user};
 	static const struct field *const charge[] = {&field_mem_current, &field_nearest_limit,
@@ -634,26 +640,20 @@ static void build(struct field_list *list, const struct field *group,
 						    &field_mem_shmem, &field_mem_kernel};
 	const struct field *procs = &field_procs, *name = group ? group : &field_name;
 	/* A namespace is no cgroup. */
-	bool charged = memcg && group_is_memcg(group) && group->part != PART_NAMESPACE;
+	bool charged = counters != &columns_watch && group_is_memcg(group) &&
+		       group->part != PART_NAMESPACE;
+	/* Processes of a group had their peaks at different times. */
+	size_t count = counters->count - (group && counters == &columns_live);
 
 	*list = (struct field_list){};
 	field_list_append(list, group ? &procs : identity, group ? 1 : ARRAY_SIZE(identity));
-	field_list_append(list, counters, 2);
+	field_list_append(list, counters->item, 2);
 	if (charged)
 		field_list_append(list, charge, ARRAY_SIZE(charge));
-	field_list_append(list, counters + 2, count - 2);
+	field_list_append(list, counters->item + 2, count - 2);
 	if (charged)
 		field_list_append(list, parts, ARRAY_SIZE(parts));
 	field_list_append(list, &name, 1);
-}
-
-void process_list_usual(struct field_list *list, const struct field *group)
-{
-	static const struct field *const counters[] = {
-		&field_pss, &field_pss_percent, &field_uss, &field_swap_pss, &field_rss,
-	};
-
-	build(list, group, counters, ARRAY_SIZE(counters), true);
 }
 
 void process_list_cgroups(struct field_list *list)
@@ -666,46 +666,6 @@ void process_list_cgroups(struct field_list *list)
 
 	*list = (struct field_list){};
 	field_list_append(list, columns, ARRAY_SIZE(columns));
-}
-
-void process_list_live(struct field_list *list, const struct field *group)
-{
-	static const struct field *const counters[] = {
-		&field_pss,    &field_pss_percent, &field_uss,	   &field_swap_pss,
-		&field_swapin, &field_rss,	   &field_grown_h, &field_peak,
-	};
-
-	/* Processes of a group had theirs at different times. */
-	build(list, group, counters, ARRAY_SIZE(counters) - (group != NULL), true);
-}
-
-void process_list_long(struct field_list *list, const struct field *group)
-{
-	static const struct field *const counters[] = {
-		&field_pss, &field_pss_percent, &field_uss,	 &field_swap_pss,  &field_swap,
-		&field_rss, &field_rss_anon,	&field_rss_file, &field_rss_shmem,
-	};
-
-	build(list, group, counters, ARRAY_SIZE(counters), true);
-}
-
-void process_list_grow(struct field_list *list, const struct field *group)
-{
-	static const struct field *const counters[] = {
-		&field_pss, &field_grown, &field_grown_h, &field_grew, &field_swap_pss, &field_rss,
-	};
-
-	build(list, group, counters, ARRAY_SIZE(counters), true);
-}
-
-void process_list_watch(struct field_list *list, const struct field *group)
-{
-	static const struct field *const counters[] = {
-		&field_pss, &field_pss_change, &field_swap_pss, &field_swap_pss_change,
-		&field_rss, &field_rss_change,
-	};
-
-	build(list, group, counters, ARRAY_SIZE(counters), false);
 }
 
 void process_list_whole(struct field_list *list, const struct field *group)

@@ -71,17 +71,20 @@ bool process_field_of_swap(const struct field *f);
 /* A counter, or a share of it, of totals. */
 struct value totals_value(const struct field *f, const struct snapshot *s, const struct totals *t);
 
-/* The usual columns of a table. `group`: what rows are grouped by, NULL for processes. */
-/* Of cgroups by how near their limit is. */
+/*
+ * The counters of a table: the usual ones; those of top, also with the growth in an hour and the
+ * peak; with swap and the parts of RSS (--long); with growth and with changes (watch).
+ */
+extern const struct fields columns_usual, columns_live, columns_long, columns_grow, columns_watch;
+/*
+ * The columns of a table: what identifies a row, the first counters, the charge and the limit of
+ * cgroups, more counters, what fills the cgroups, the name. A narrow terminal shows the first of
+ * them. `group`: what rows are grouped by, NULL for processes.
+ */
+void process_list_columns(struct field_list *list, const struct fields *counters,
+			  const struct field *group);
+/* The columns of cgroups by how near their limit is. */
 void process_list_cgroups(struct field_list *list);
-void process_list_usual(struct field_list *list, const struct field *group);
-/* Those of top: also the growth in an hour and the peak. */
-void process_list_live(struct field_list *list, const struct field *group);
-/* The usual ones with swap and the parts of RSS (--long). */
-void process_list_long(struct field_list *list, const struct field *group);
-/* The usual columns of watch and top: with changes. */
-void process_list_grow(struct field_list *list, const struct field *group);
-void process_list_watch(struct field_list *list, const struct field *group);
 /* The columns of CSV, in the order of zmem.snapshot, which also has command lines. */
 void process_list_whole(struct field_list *list, const struct field *group);
 /* Appends a column for each key of a group, which makes groups by the text it has; none for NULL.

@@ -818,7 +818,7 @@ void grow_close(struct grow *g)
 	free(g->all);
 	stack_table_done(&g->stacks);
 	jit_maps_done(&g->jit);
-	demangler_done(&g->demangler);
+	helper_done(&g->demangler.helper);
 	code_sources_close(&g->code);
 	free(g);
 }

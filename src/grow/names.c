@@ -88,7 +88,7 @@ static int find_lines(struct file_codes *c, struct program_file *f, uint32_t fil
 
 	if (!c->from->lines || f->no_lines || !(f->facts.has_lines || f->has_debug))
 		return 0;
-	r = code_reader_find_lines(f->reader, file, vaddr, count, note_line, c);
+	r = code_reader_name(f->reader, CODE_LINES, file, vaddr, count, note_line, c);
 	f->no_lines = r < 0;
 	return r == -ENOMEM ? r : 0;
 }
@@ -108,7 +108,7 @@ static int look_up_file(struct file_codes *c, uint32_t file, size_t count)
 	if (r == 0)
 		fetch_debug(c->from, file);
 	if (r == 0)
-		r = code_reader_name(f->reader, file, vaddr, count, note_name, c);
+		r = code_reader_name(f->reader, CODE_NAMES, file, vaddr, count, note_name, c);
 	/* What was too much once is not tried again. */
 	if (helper_lost(r))
 		f->reader = NULL;

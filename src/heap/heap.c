@@ -1,8 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Files that processes map are searched for functions of allocators, once each, by the helper of
- * their user (code_reader.h). Another helper attaches to them (probe_helper.h). What the calls cost
- * is measured, and what is sampled of them is in heap_blocks.h.
+ * How blocks of allocators are counted, from a process to the report:
+ *
+ * 1. Files that processes map are searched for functions of allocators, once each, by the helper of
+ *    their user (code_reader.h). allocators.h knows the functions, and what each does.
+ * 2. Another helper sets probes at their places (probe_helper.h), if no process keeps the lock that
+ *    the kernel needs for that (held_locks.h). A place where they could harm the program is left
+ *    out, and the report says so (add_not_probed()).
+ * 3. At each call the kernel side decides by the size whether the block is sampled
+ *    (bpf/malloc.bpf.h). A sampled block is put into a map, until it is freed, and sent with its
+ *    stack. grow.c adds it to the list of heap_blocks.h.
+ * 4. From time to time heap_turn() reads how many calls and samples there were. Too many samples
+ *    become coarser; and programs that the probes would make too slow are left alone
+ * (heap_is_slow). What a call costs was measured before, with functions of our own (find_price()).
+ * 5. For a report the list and the kernel's map are compared: what is in both is held. Each block
+ *    stands for as many bytes as its chance to be sampled says (model/sample.h).
  */
 #include "heap/heap.h"
 
@@ -226,7 +238,7 @@ void heap_close(struct heap *h)
 		;
 	links_close(h->link, h->links);
 	free(h->link);
-	probe_helper_done(&h->probes);
+	helper_done(&h->probes.helper);
 	for (size_t i = 0; i < h->files; i++)
 		free(h->file[i].place);
 	free(h->file);
@@ -397,20 +409,11 @@ static void note_late(struct heap *h, const struct program_file *f)
 				  .reason = "the program had begun when its functions were found"});
 }
 
+/* `file` may be NO_FILE: any. */
 static bool is_linked(const struct heap *h, pid_t pid, uint32_t file)
 {
 	for (size_t i = 0; i < h->links; i++) {
-		if (h->link[i].pid == pid && h->link[i].file == file)
-			return true;
-	}
-	return false;
-}
-
-/* The last link is the new one. */
-static bool is_known(const struct heap *h, pid_t pid)
-{
-	for (size_t i = 0; i + 1 < h->links; i++) {
-		if (h->link[i].pid == pid)
+		if (h->link[i].pid == pid && (file == NO_FILE || h->link[i].file == file))
 			return true;
 	}
 	return false;
@@ -483,13 +486,14 @@ void heap_attach(struct heap *h, const struct address_space *s, uint32_t target,
 		if (refuses || functions == SIZE_MAX || is_linked(h, s->pid, number) ||
 		    h->links >= LINKS_MAX || !array_room(&h->link, h->links, &h->link_capacity, 16))
 			continue;
-		l = &h->link[h->links++];
+		l = &h->link[h->links];
 		*l = (struct heap_link){.pid = s->pid,
 					.file = number,
 					.mapping = grow_watch_heap_mapping(h->watch, s->pid,
 									   s->code.image[i].start),
 					.functions = functions,
-					.first = !is_known(h, s->pid)};
+					.first = !is_linked(h, s->pid, NO_FILE)};
+		h->links++;
 		if (!late && !h->priced)
 			find_price(h);
 		if (!late && l->first) {

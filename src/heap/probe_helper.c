@@ -363,11 +363,6 @@ void probe_helper_init(struct probe_helper *h, struct helpers *shared)
 	helper_init(&h->helper, &kind, 0, 0, NULL, shared);
 }
 
-void probe_helper_done(struct probe_helper *h)
-{
-	helper_done(&h->helper);
-}
-
 static int call(struct probe_helper *h, enum ask what, int found, pid_t pid,
 		const struct probe_place *place, size_t count, int *ret, size_t *ret_count)
 {

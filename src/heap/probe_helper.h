@@ -36,8 +36,8 @@ struct probe_helper {
 	struct probe_programs programs;
 };
 
+/* helper_done() ends it. */
 void probe_helper_init(struct probe_helper *h, struct helpers *shared);
-void probe_helper_done(struct probe_helper *h);
 /*
  * Attaches to all of these functions in a process, also in threads and programs that it begins.
  * `found`: an O_PATH descriptor of the file. The caller closes the *ret_count descriptors, at most

@@ -2,12 +2,13 @@
 /* Events of a recording as bytes. */
 #include "model/event.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #define MEMBER_HEAD 3
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they are");
 
 void event_set_text(struct event_record *e, enum event_member m, const char *text)
 {
@@ -29,9 +30,9 @@ const char *event_text(const struct event_record *e, enum event_member m)
 	return event_has(e, m) ? e->text[m - EVENT_TEXTS] : NULL;
 }
 
-static void put_member(struct strbuf *out, int m, const char *data, size_t len)
+static void put_member(struct strbuf *out, int m, const void *data, size_t len)
 {
-	const uint16_t size = htole16((uint16_t)len);
+	const uint16_t size = (uint16_t)len;
 	char head[MEMBER_HEAD] = {(char)m};
 
 	memcpy(head + 1, &size, sizeof(size));
@@ -76,57 +77,29 @@ bool event_limit_is_memsw(const struct event_record *e, const struct event_level
 	       (l->limit == EVENT_UNLIMITED || l->usage + NEARLY < l->limit);
 }
 
-/* Four numbers of each level. */
-#define LEVEL_BYTES 32
-
-static void put_levels(const struct event_record *e, struct strbuf *out)
+void event_encode(const struct event_record *e, struct strbuf *out)
 {
-	uint64_t word[EVENT_LEVELS_MOST][4];
+	for (int m = 0; m < EVENT_MEMBERS; m++) {
+		const char *text = is_text(m) ? e->text[m - EVENT_TEXTS] : NULL;
 
-	for (unsigned i = 0; i < e->levels; i++) {
-		const struct event_level *l = &e->level[i];
-
-		word[i][0] = htole64(l->usage);
-		word[i][1] = htole64(l->limit);
-		word[i][2] = htole64(l->swap_usage);
-		word[i][3] = htole64(l->swap_limit);
+		if (!event_has(e, (enum event_member)m))
+			continue;
+		if (text)
+			put_member(out, m, text, strlen(text));
+		else
+			put_member(out, m, &e->number[m], sizeof(e->number[m]));
 	}
 	if (e->levels)
-		put_member(out, EVENT_LEVELS, (const char *)word, e->levels * (size_t)LEVEL_BYTES);
+		put_member(out, EVENT_LEVELS, e->level, e->levels * sizeof(*e->level));
 }
 
 static int decode_levels(struct event_record *e, const char *data, size_t len)
 {
-	if (len % LEVEL_BYTES || len > EVENT_LEVELS_MOST * (size_t)LEVEL_BYTES)
+	if (len % sizeof(*e->level) || len > sizeof(e->level))
 		return -EBADMSG;
-	e->levels = (unsigned)(len / LEVEL_BYTES);
-	for (unsigned i = 0; i < e->levels; i++) {
-		uint64_t word[4];
-
-		memcpy(word, data + i * (size_t)LEVEL_BYTES, LEVEL_BYTES);
-		e->level[i] = (struct event_level){le64toh(word[0]), le64toh(word[1]),
-						   le64toh(word[2]), le64toh(word[3])};
-	}
+	memcpy(e->level, data, len);
+	e->levels = (unsigned)(len / sizeof(*e->level));
 	return 0;
-}
-
-void event_encode(const struct event_record *e, struct strbuf *out)
-{
-	uint64_t number;
-
-	for (int m = 0; m < EVENT_MEMBERS; m++) {
-		if (!event_has(e, (enum event_member)m))
-			continue;
-		if (is_text(m)) {
-			const char *text = e->text[m - EVENT_TEXTS];
-
-			put_member(out, m, text, strlen(text));
-			continue;
-		}
-		number = htole64(e->number[m]);
-		put_member(out, m, (const char *)&number, sizeof(number));
-	}
-	put_levels(e, out);
 }
 
 static int decode_member(struct event_record *e, unsigned m, const char *data, size_t len)
@@ -142,7 +115,7 @@ static int decode_member(struct event_record *e, unsigned m, const char *data, s
 		if (len != 8)
 			return -EBADMSG;
 		memcpy(&number, data, sizeof(number));
-		event_set(e, (enum event_member)m, le64toh(number));
+		event_set(e, (enum event_member)m, number);
 		return 0;
 	}
 	if (len >= sizeof(text) || memchr(data, '\0', len))
@@ -160,13 +133,11 @@ int event_decode(const void *data, size_t len, struct event_record *ret)
 
 	*ret = (struct event_record){};
 	while (r == 0 && len) {
-		uint16_t little = UINT16_MAX;
-		size_t size;
+		uint16_t size = UINT16_MAX;
 
 		if (len >= MEMBER_HEAD)
-			memcpy(&little, at + 1, sizeof(little));
-		size = le16toh(little);
-		if (len < MEMBER_HEAD + size)
+			memcpy(&size, at + 1, sizeof(size));
+		if (len < (size_t)MEMBER_HEAD + size)
 			return -EBADMSG;
 		r = decode_member(ret, (unsigned char)*at, at + MEMBER_HEAD, size);
 		at += MEMBER_HEAD + size;

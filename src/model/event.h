@@ -38,7 +38,7 @@ enum event_source {
 	EVENT_FROM_KERNEL = 2, /* the call that killed */
 };
 
-/* A memory cgroup at the moment of a kill, bytes. */
+/* A memory cgroup at the moment of a kill, bytes; in recordings as it is here. */
 #define EVENT_UNLIMITED UINT64_MAX
 struct event_level {
 	uint64_t usage, limit;

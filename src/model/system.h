@@ -150,8 +150,7 @@ struct swap_activity {
 };
 
 /* Parses /proc/vmstat (pswpin, pswpout). Returns 0, or -EINVAL and *ret is unchanged. */
-int swap_activity_parse(const char *text, size_t len, uint32_t page_size,
-			struct swap_activity *ret);
+int swap_activity_parse(const char *text, uint32_t page_size, struct swap_activity *ret);
 
 /* Processes that were killed for want of memory since boot: of the machine and of cgroups. */
 struct oom_kills {
@@ -160,7 +159,7 @@ struct oom_kills {
 };
 
 /* Parses /proc/vmstat (oom_kill). Returns 0, or -EINVAL and *ret is unchanged. */
-int oom_kills_parse(const char *text, size_t len, struct oom_kills *ret);
+int oom_kills_parse(const char *text, struct oom_kills *ret);
 
 /*
  * Memory of sockets, bytes: buffers of TCP and UDP, and packets that wait for their other
@@ -226,7 +225,7 @@ struct swap_cache {
  * Bytes since boot that were read again soon after they were dropped or swapped out
  * (workingset_refault of /proc/vmstat). Returns 0, or -EINVAL and *ret is unchanged.
  */
-int refaults_parse(const char *text, size_t len, uint32_t page_size, uint64_t *ret);
+int refaults_parse(const char *text, uint32_t page_size, uint64_t *ret);
 
 /* The pid of the newest process or thread: the last value of /proc/loadavg; 0 without one. */
 uint64_t loadavg_parse_last_pid(const char *text, size_t len);

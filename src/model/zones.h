@@ -29,9 +29,7 @@ struct zones {
 	struct zone zone[ZONES_MAX];
 };
 
-/* Parses complete lines alone. Without zones the result has none. */
-void zones_parse(const char *text, size_t len, struct zones *ret);
-/* The same of the file below the open /proc; no zones if it cannot be read. */
+/* Reads complete lines of the file below the open /proc; no zones if it cannot be read. */
 void zones_read(int proc_fd, struct zones *ret);
 
 /* The sums over all zones. */

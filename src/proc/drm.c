@@ -91,7 +91,7 @@ static struct gpu_part *find_region(struct regions *r, struct text_part name)
 	return p;
 }
 
-static void take_size(struct regions *r, struct text_part key, struct text_part value)
+static void set_size(struct regions *r, struct text_part key, struct text_part value)
 {
 	bool resident = part_cut_prefix(&key, "drm-resident-");
 	bool shared = !resident && part_cut_prefix(&key, "drm-shared-");
@@ -116,7 +116,7 @@ static void take_size(struct regions *r, struct text_part key, struct text_part 
 }
 
 /* What all parts of a file have in common. */
-static void take_name(struct gpu_part *file, struct text_part key, struct text_part value)
+static void set_name(struct gpu_part *file, struct text_part key, struct text_part value)
 {
 	const bool buffer = file->kind == GPU_DMABUF;
 
@@ -164,9 +164,9 @@ size_t drm_parse(enum gpu_kind kind, const char *text, size_t len, struct gpu_pa
 
 		if (!line.whole)
 			continue;
-		take_name(&file, line.key, value);
+		set_name(&file, line.key, value);
 		if (kind == GPU_CLIENT)
-			take_size(&regions, line.key, value);
+			set_size(&regions, line.key, value);
 	}
 	return finish(&file, &regions);
 }
@@ -190,7 +190,7 @@ void drm_drivers_parse(const char *text, size_t len, struct drm_drivers *ret)
 	}
 }
 
-static bool is_such(const char *link, size_t len, enum gpu_kind *ret)
+static bool is_gpu_file(const char *link, size_t len, enum gpu_kind *ret)
 {
 	const struct text_part target = {link, len};
 
@@ -273,7 +273,7 @@ int drm_files_read(int pid_fd, struct drm_files *ret)
 			continue;
 		len = readlinkat(dirfd(dir), entry->d_name, link, sizeof(link) - 1);
 		link[len > 0 ? len : 0] = '\0';
-		if (len <= 0 || !is_such(link, (size_t)len, &kind))
+		if (len <= 0 || !is_gpu_file(link, (size_t)len, &kind))
 			continue;
 		r = ++files > DRM_FILES_MAX ? -E2BIG : add_file(info_fd, entry->d_name, kind, ret);
 		last = ret->count ? &ret->part[ret->count - 1] : NULL;

@@ -62,7 +62,7 @@ void name_sums_sort(struct name_sums *sums)
 /*
  * "name active objects size perslab pagesperslab : tunables a b c : slabdata active slabs shared"
  */
-static void take_cache(void *arg, struct text_part line)
+static void add_cache(void *arg, struct text_part line)
 {
 	struct reading *r = arg;
 	struct text_part name = line_word(&line), word;
@@ -81,19 +81,11 @@ static void take_cache(void *arg, struct text_part line)
 		add(r, name, pages * slabs);
 }
 
-void slabinfo_parse(const char *text, size_t len, uint32_t page_size, struct name_sums *ret)
-{
-	struct reading r = {ret, page_size};
-
-	if (len)
-		lines_each(text, len, take_cache, &r);
-}
-
 int slabinfo_read(int proc_fd, uint32_t page_size, struct name_sums *ret)
 {
 	struct reading r = {ret, page_size};
 
-	return lines_read(proc_fd, "slabinfo", take_cache, &r);
+	return lines_read(proc_fd, "slabinfo", add_cache, &r);
 }
 
 /* kernel/fork.c: functions that allocate kernel stacks begin so, by what the compiler inlined. */
@@ -101,7 +93,7 @@ static const char stacks[] =
 	"alloc_thread_stack_node,dup_task,copy_process,kernel_clone,create_io_thread";
 
 /* "0xBEGIN-0xEND SIZE FUNCTION+0xOFFSET/0xSIZE [MODULE] pages=N vmalloc N0=N" */
-static void take_area(void *arg, struct text_part line)
+static void add_area(void *arg, struct text_part line)
 {
 	struct reading *r = arg;
 	struct text_part name, word, module = {};
@@ -130,23 +122,15 @@ static void take_area(void *arg, struct text_part line)
 	add(r, name, pages);
 }
 
-void vmallocinfo_parse(const char *text, size_t len, uint32_t page_size, struct name_sums *ret)
-{
-	struct reading r = {ret, page_size};
-
-	if (len)
-		lines_each(text, len, take_area, &r);
-}
-
 int vmallocinfo_read(int proc_fd, uint32_t page_size, struct name_sums *ret)
 {
 	struct reading r = {ret, page_size};
 
-	return lines_read(proc_fd, "vmallocinfo", take_area, &r);
+	return lines_read(proc_fd, "vmallocinfo", add_area, &r);
 }
 
 /* As above; areas that processes can map say "user" (VM_USERMAP). */
-static void take_mappable(void *arg, struct text_part line)
+static void add_mappable(void *arg, struct text_part line)
 {
 	uint64_t *sum = arg, pages = 0;
 	struct text_part word;
@@ -163,8 +147,7 @@ uint64_t vmalloc_mappable(int proc_fd, uint32_t page_size)
 {
 	uint64_t pages = 0;
 
-	return lines_read(proc_fd, "vmallocinfo", take_mappable, &pages) < 0 ? 0
-									     : pages * page_size;
+	return lines_read(proc_fd, "vmallocinfo", add_mappable, &pages) < 0 ? 0 : pages * page_size;
 }
 
 struct mappings {
@@ -175,7 +158,7 @@ struct mappings {
 };
 
 /* "ADDRESS-ADDRESS rw-s OFFSET DEVICE INODE   NAME" */
-static void take_mapping(struct mappings *m, struct text_part line)
+static void begin_mapping(struct mappings *m, struct text_part line)
 {
 	for (int i = 0; i < 5; i++)
 		line_word(&line);
@@ -191,13 +174,13 @@ static void take_mapping(struct mappings *m, struct text_part line)
 	m->name[line.len] = '\0';
 }
 
-static void take_map(void *arg, struct text_part line)
+static void parse_maps_line(void *arg, struct text_part line)
 {
-	take_mapping(arg, line);
+	begin_mapping(arg, line);
 }
 
 /* The first line of a mapping begins with its address; a line with a value with a capital. */
-static void take_smaps(void *arg, struct text_part line)
+static void parse_smaps_line(void *arg, struct text_part line)
 {
 	struct mappings *m = arg;
 	struct text_part flag;
@@ -206,7 +189,7 @@ static void take_smaps(void *arg, struct text_part line)
 	if (!line.len)
 		return;
 	if (*line.s < 'A' || *line.s > 'Z') {
-		take_mapping(m, line);
+		begin_mapping(m, line);
 	} else if (part_cut_prefix(&line, "Rss:")) {
 		line = line_word(&line);
 		if (parse_u64(line.s, line.len, PAGES_MAX, &kb) == 0)
@@ -221,7 +204,7 @@ static void take_smaps(void *arg, struct text_part line)
 int driver_pages_read(int pid_fd, struct name_sums *ret)
 {
 	struct mappings m = {.sums = ret};
-	int r = lines_read(pid_fd, "maps", take_map, &m);
+	int r = lines_read(pid_fd, "maps", parse_maps_line, &m);
 
-	return r < 0 || !m.any ? r : lines_read(pid_fd, "smaps", take_smaps, &m);
+	return r < 0 || !m.any ? r : lines_read(pid_fd, "smaps", parse_smaps_line, &m);
 }

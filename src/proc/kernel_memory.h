@@ -22,15 +22,13 @@ void name_sums_add(struct name_sums *sums, const char *name, size_t len, uint64_
 /* Sorts by size, the largest first. */
 void name_sums_sort(struct name_sums *sums);
 
+/* These read files below the open /proc. They return 0 or a negative errno. */
+
 /* Pages of slabs by cache (mm/slab_common.c, slabinfo version 2.1). */
-void slabinfo_parse(const char *text, size_t len, uint32_t page_size, struct name_sums *ret);
+int slabinfo_read(int proc_fd, uint32_t page_size, struct name_sums *ret);
 /*
  * Pages of vmalloc by the function that allocated them (mm/vmalloc.c). Kernel stacks are left out.
  */
-void vmallocinfo_parse(const char *text, size_t len, uint32_t page_size, struct name_sums *ret);
-
-/* The same from the files below the open /proc. Return 0 or a negative errno. */
-int slabinfo_read(int proc_fd, uint32_t page_size, struct name_sums *ret);
 int vmallocinfo_read(int proc_fd, uint32_t page_size, struct name_sums *ret);
 
 /* Bytes of vmalloc that processes can map; 0 if it cannot be read. */

@@ -24,28 +24,11 @@ struct text_part line_word(struct text_part *line)
 	return word;
 }
 
-static void take_lines(struct text_part *rest, void (*fn)(void *arg, struct text_part line),
-		       void *arg)
-{
-	struct text_part line;
-
-	while (line_take(rest, &line))
-		fn(arg, line);
-}
-
-void lines_each(const char *text, size_t len, void (*fn)(void *arg, struct text_part line),
-		void *arg)
-{
-	struct text_part rest = {text, len};
-
-	take_lines(&rest, fn, arg);
-}
-
 int lines_read(int dir, const char *path, void (*fn)(void *arg, struct text_part line), void *arg)
 {
 	cleanup_close int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
 	char buf[CHUNK];
-	struct text_part rest = {buf, 0};
+	struct text_part rest = {buf, 0}, line;
 
 	if (fd < 0)
 		return -errno;
@@ -55,7 +38,8 @@ int lines_read(int dir, const char *path, void (*fn)(void *arg, struct text_part
 		if (n <= 0)
 			return n < 0 ? -errno : 0;
 		rest = (struct text_part){buf, rest.len + (size_t)n};
-		take_lines(&rest, fn, arg);
+		while (line_take(&rest, &line))
+			fn(arg, line);
 		memmove(buf, rest.s, rest.len);
 		if (rest.len == sizeof(buf))
 			return -EFBIG;

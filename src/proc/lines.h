@@ -10,9 +10,6 @@
  * the buffer ends the reading. Returns 0 or a negative errno.
  */
 int lines_read(int dir, const char *path, void (*fn)(void *arg, struct text_part line), void *arg);
-/* The same for the lines of a text. */
-void lines_each(const char *text, size_t len, void (*fn)(void *arg, struct text_part line),
-		void *arg);
 
 /* Takes the next word of a line; it is empty at the end. */
 struct text_part line_word(struct text_part *line);

@@ -322,48 +322,54 @@ int memory_pressure_parse(const char *text, size_t len, struct memory_pressure *
 
 /* ---- vmstat: lines "name number" ---- */
 
-/* The number of units behind the name of the line, times their size. */
-static bool parse_pages(struct text_part line, const char *name, uint32_t page_size,
-			uint64_t *ret_bytes)
+/* The number behind the name, in units of so many bytes. */
+static bool vmstat_bytes(const char *text, const char *name, uint32_t unit, uint64_t *ret)
 {
-	struct text_part word = part_split(&line, ' ');
-	uint64_t pages;
+	uint64_t number;
 
-	return part_is(word, name) && parse_u64(line.s, line.len, UINT64_MAX, &pages) == 0 &&
-	       !__builtin_mul_overflow(pages, page_size, ret_bytes);
+	return line_number(text, name, &number) && !__builtin_mul_overflow(number, unit, ret);
 }
 
-int swap_activity_parse(const char *text, size_t len, uint32_t page_size, struct swap_activity *ret)
+int swap_activity_parse(const char *text, uint32_t page_size, struct swap_activity *ret)
 {
-	bool in_known = false, out_known = false;
-	struct text_part rest = {text, len}, line;
 	struct swap_activity a = {.known = true};
 
-	while (line_take(&rest, &line)) {
-		if (!in_known)
-			in_known = parse_pages(line, "pswpin", page_size, &a.in);
-		if (!out_known)
-			out_known = parse_pages(line, "pswpout", page_size, &a.out);
-	}
-	if (!in_known || !out_known)
+	if (!vmstat_bytes(text, "pswpin ", page_size, &a.in) ||
+	    !vmstat_bytes(text, "pswpout ", page_size, &a.out))
 		return -EINVAL;
 	*ret = a;
 	return 0;
 }
 
-int oom_kills_parse(const char *text, size_t len, struct oom_kills *ret)
+int oom_kills_parse(const char *text, struct oom_kills *ret)
 {
-	struct text_part rest = {text, len}, line;
 	uint64_t count;
 
-	while (line_take(&rest, &line)) {
-		/* Units of one. */
-		if (!parse_pages(line, "oom_kill", 1, &count))
+	if (!line_number(text, "oom_kill ", &count))
+		return -EINVAL;
+	*ret = (struct oom_kills){true, count};
+	return 0;
+}
+
+int refaults_parse(const char *text, uint32_t page_size, uint64_t *ret)
+{
+	/* Until Linux 5.8 one line has both. */
+	static const char *const name[] = {"workingset_refault_anon ", "workingset_refault_file ",
+					   "workingset_refault "};
+	uint64_t sum = 0, bytes;
+	bool known = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(name); i++) {
+		if (!vmstat_bytes(text, name[i], page_size, &bytes))
 			continue;
-		*ret = (struct oom_kills){true, count};
-		return 0;
+		known = true;
+		if (__builtin_add_overflow(sum, bytes, &sum))
+			return -EINVAL;
 	}
-	return -EINVAL;
+	if (!known)
+		return -EINVAL;
+	*ret = sum;
+	return 0;
 }
 
 /* ---- sockstat: lines "TCP: inuse 3 orphan 0 tw 0 alloc 4 mem 1" ---- */
@@ -405,31 +411,5 @@ int sockstat_parse(const char *text, size_t len, uint32_t page_size, struct sock
 	if (!sockets.known)
 		return -EINVAL;
 	*ret = sockets;
-	return 0;
-}
-
-int refaults_parse(const char *text, size_t len, uint32_t page_size, uint64_t *ret)
-{
-	/* Until Linux 5.8 one line has both. */
-	static const char *const name[] = {"workingset_refault_anon", "workingset_refault_file",
-					   "workingset_refault"};
-	struct text_part rest = {text, len}, line;
-	uint64_t sum = 0;
-	bool known = false;
-
-	while (line_take(&rest, &line)) {
-		uint64_t bytes;
-
-		for (size_t i = 0; i < ARRAY_SIZE(name); i++) {
-			if (!parse_pages(line, name[i], page_size, &bytes))
-				continue;
-			known = true;
-			if (__builtin_add_overflow(sum, bytes, &sum))
-				return -EINVAL;
-		}
-	}
-	if (!known)
-		return -EINVAL;
-	*ret = sum;
 	return 0;
 }

@@ -62,7 +62,7 @@ static uint64_t largest_of(struct text_part list)
 	return most;
 }
 
-static void take_line(void *arg, struct text_part line)
+static void parse_zone_line(void *arg, struct text_part line)
 {
 	struct reading *r = arg;
 	struct text_part rest = line, word = line_word(&rest);
@@ -95,22 +95,12 @@ static void take_line(void *arg, struct text_part line)
 	}
 }
 
-void zones_parse(const char *text, size_t len, struct zones *ret)
-{
-	struct reading r = {.zones = ret};
-
-	ret->count = ret->end = ret->listed = ret->reserve = 0;
-	ret->cut = false;
-	if (len)
-		lines_each(text, len, take_line, &r);
-}
-
 void zones_read(int proc_fd, struct zones *ret)
 {
 	struct reading r = {.zones = ret};
 
 	ret->count = ret->end = ret->listed = ret->reserve = 0;
 	ret->cut = false;
-	if (lines_read(proc_fd, "zoneinfo", take_line, &r) < 0)
+	if (lines_read(proc_fd, "zoneinfo", parse_zone_line, &r) < 0)
 		ret->count = ret->end = ret->listed = ret->reserve = 0;
 }

@@ -58,16 +58,8 @@ void delta_tracker_done(struct tracker *tracker)
 static uint64_t hash_words(uint64_t h, const char *text)
 {
 	size_t len = text ? strlen(text) : 0;
-	uint64_t word;
 
-	h = hash_number(h, text ? len : UINT64_MAX);
-	for (; len >= sizeof(word); len -= sizeof(word), text += sizeof(word)) {
-		memcpy(&word, text, sizeof(word));
-		h = hash_number(h, word);
-	}
-	for (; len; len--)
-		h = hash_number(h, (unsigned char)*text++);
-	return h;
+	return hash_bytes(hash_number(h, text ? len : UINT64_MAX), text, len);
 }
 
 static struct delta_key key_of(const struct tracker *tracker, const struct field *group,

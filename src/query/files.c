@@ -28,7 +28,9 @@ static const char *directory_of(struct file_set *set, const struct cached_file *
 	return arena_strndup(&set->arena, path, len);
 }
 
-const char *file_group_of(struct file_set *set, const struct cached_file *f, enum file_group group)
+/* The group that the file is in. NULL without memory. The set owns the name. */
+static const char *file_group_of(struct file_set *set, const struct cached_file *f,
+				 enum file_group group)
 {
 	switch (group) {
 	case FILE_GROUP_FS:

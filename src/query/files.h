@@ -18,9 +18,6 @@ struct files_query {
 	size_t shown; /* rows at most */
 };
 
-/* The group that the file is in. NULL without memory. The set owns the name. */
-const char *file_group_of(struct file_set *set, const struct cached_file *f, enum file_group group);
-
 /* Owns the rows of a report; the set owns their names. */
 struct files_result {
 	const struct cached_file **row;

@@ -180,13 +180,3 @@ void query_show(struct snapshot *s, const struct query *q, struct query_rows *ro
 	if (q->filter.pid_count && !rows->matched.count && s->collection.not_seen)
 		ret->totals.have = 0;
 }
-
-int query_run(struct snapshot *s, struct query_rows *rows, const struct query *q,
-	      struct result *ret)
-{
-	int r = query_group(s, q, rows);
-
-	if (r == 0)
-		query_show(s, q, rows, false, ret);
-	return r;
-}

@@ -7,8 +7,6 @@
  *   query_select_text    by name, command line and cgroup: needs.filter
  *   query_group          groups or the tree: needs.group
  *   query_show           the rest; memory cgroups of the groups: needs.order
- *
- * query_run() is the last two.
  */
 #ifndef ZMEM_QUERY_RESULT_H
 #define ZMEM_QUERY_RESULT_H
@@ -53,7 +51,5 @@ int query_group(struct snapshot *s, const struct query *q, struct query_rows *ro
  */
 void query_show(struct snapshot *s, const struct query *q, struct query_rows *rows, bool pruned,
 		struct result *ret);
-int query_run(struct snapshot *s, struct query_rows *rows, const struct query *q,
-	      struct result *ret);
 
 #endif

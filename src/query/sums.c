@@ -55,7 +55,8 @@ static void add_value(struct sum *sum, int c, uint64_t value)
 		sum->beyond |= COUNTER_BIT(c);
 }
 
-void sum_add_row(struct sum *sum, const struct row *r)
+/* Adds a row, which may be a sum. */
+static void sum_add_row(struct sum *sum, const struct row *r)
 {
 	const struct process *p = r->process;
 	struct totals *t = &sum->totals;

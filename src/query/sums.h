@@ -44,8 +44,6 @@ struct sum {
 
 /* Only counters of processes: cgroups may lie in one another, so their values have no sum. */
 void sum_add(struct sum *sum, const struct process *p);
-/* Adds a row, which may be a sum. */
-void sum_add_row(struct sum *sum, const struct row *r);
 void sum_merge(struct sum *sum, const struct sum *more);
 /* Makes a row that stands for what was summed; `nodes`: the place for its PSS by node. */
 void sum_row(const struct sum *sum, struct node_shares *nodes, struct row *r);

@@ -97,13 +97,11 @@ struct recording_reader {
 	struct event *end; /* ends of events; `before` is the number of events before it */
 	size_t ends, end_capacity;
 	struct ZSTD_DCtx_s *zstd;
-	char *payload, *raw;
-	size_t payload_room, raw_room;
+	struct strbuf payload, raw;
 	struct snapshot current, next;
 	/* Of the frame that was decoded last: */
 	uint32_t current_frame; /* NO_FRAME: none */
-	size_t raw_size;
-	uint64_t packed; /* bytes of payloads since its key frame */
+	uint64_t packed;	/* bytes of payloads since its key frame */
 };
 
 __attribute__((format(printf, 3, 4))) static int refuse(char reason[RECORDING_REASON], int error,
@@ -707,8 +705,8 @@ void recording_reader_free(struct recording_reader *r)
 	free(r->run);
 	free(r->event);
 	free(r->end);
-	free(r->payload);
-	free(r->raw);
+	strbuf_done(&r->payload);
+	strbuf_done(&r->raw);
 	free(r);
 }
 
@@ -869,20 +867,6 @@ bool recording_reader_later(const struct recording_reader *r, int64_t time_ms, s
 
 /* ---- decoding ---- */
 
-static bool make_room(char **buf, size_t *room, size_t len)
-{
-	char *more;
-
-	if (len <= *room)
-		return true;
-	more = realloc(*buf, len);
-	if (!more)
-		return false;
-	*buf = more;
-	*room = len;
-	return true;
-}
-
 /*
  * Reads a part into r->payload. Returns 0 or a negative errno: -EBADMSG also for a part that is not
  * as a wrong index says.
@@ -892,20 +876,21 @@ static int read_payload(struct recording_reader *r, uint32_t segment, uint64_t a
 {
 	int error;
 
-	if (!make_room(&r->payload, &r->payload_room, (size_t)size + 1))
+	strbuf_clear(&r->payload);
+	if (!strbuf_reserve(&r->payload, size))
 		return -ENOMEM;
 	error = enter_segment(r, segment);
 	if (error == 0)
 		error = read_at(r, at, head, RECORDING_PART_SIZE);
 	if (error == 0)
-		error = read_at(r, at + RECORDING_PART_SIZE, r->payload, size);
+		error = read_at(r, at + RECORDING_PART_SIZE, r->payload.data, size);
 	if (error == 0 && (!is_part(head) || get_le32(head + 8) != size ||
-			   get_le32(head + 24) != crc_of(r->payload, size)))
+			   get_le32(head + 24) != crc_of(r->payload.data, size)))
 		error = -EBADMSG;
 	return error;
 }
 
-/* Decompresses the frame into r->raw, which counts. */
+/* Decompresses the frame into r->raw.data, which counts. */
 static int read_raw(struct recording_reader *r, const struct frame *f, struct codec_memory *memory)
 {
 	char head[RECORDING_PART_SIZE];
@@ -919,13 +904,14 @@ static int read_raw(struct recording_reader *r, const struct frame *f, struct co
 		return error;
 	size = get_le32(head + 12);
 	if (size > RECORDING_RAW_MAX || size > memory->most ||
-	    ZSTD_getFrameContentSize(r->payload, f->size) != size)
+	    ZSTD_getFrameContentSize(r->payload.data, f->size) != size)
 		return -EBADMSG;
-	if (!make_room(&r->raw, &r->raw_room, size))
+	strbuf_clear(&r->raw);
+	if (!strbuf_reserve(&r->raw, size))
 		return -ENOMEM;
-	if (ZSTD_decompressDCtx(r->zstd, r->raw, size, r->payload, f->size) != size)
+	if (ZSTD_decompressDCtx(r->zstd, r->raw.data, size, r->payload.data, f->size) != size)
 		return -EBADMSG;
-	r->raw_size = memory->used = size;
+	r->raw.len = memory->used = size;
 	return 0;
 }
 
@@ -939,7 +925,7 @@ static int decode_frame(struct recording_reader *r, size_t i)
 	int error = read_raw(r, f, &memory);
 
 	if (error == 0)
-		error = snapshot_decode(r->raw, r->raw_size, f->is_delta ? &r->current : NULL,
+		error = snapshot_decode(r->raw.data, r->raw.len, f->is_delta ? &r->current : NULL,
 					&memory, &r->next);
 	if (error == 0 && r->next.time_ms != f->time_ms)
 		error = -EBADMSG;
@@ -977,7 +963,7 @@ static int read_event(struct recording_reader *r, const struct event *e, enum re
 	if (error == 0 && head[4] != (char)kind)
 		error = -EBADMSG;
 	if (error == 0)
-		error = event_decode(r->payload, e->size, ret);
+		error = event_decode(r->payload.data, e->size, ret);
 	if (error == 0)
 		ret->time_ms = e->time_ms;
 	return error;
@@ -1085,7 +1071,7 @@ int recording_reader_copy(struct recording_reader *r, size_t i, struct snapshot 
 	if (error < 0)
 		return error;
 	/* It was within its limit. r->raw still has it, and r->next is the frame before. */
-	error = snapshot_decode(r->raw, r->raw_size, r->frame[i].is_delta ? &r->next : NULL, NULL,
-				ret);
+	error = snapshot_decode(r->raw.data, r->raw.len, r->frame[i].is_delta ? &r->next : NULL,
+				NULL, ret);
 	return error < 0 ? refuse_frame(r, i, error, reason) : 0;
 }

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/count.h"
 #include "model/account.h"
-#include "write/bar.h"
+#include "write/line.h"
 #include "write/format.h"
 
 #define HELD_MAX     256

@@ -139,7 +139,7 @@ static int make_html(struct server *s, const struct request *request, struct pag
 	struct table_style style = {.columns = &columns, .numeric = s->config->options->numeric};
 	int r = http_query_parse(&q, "", false);
 
-	process_list_usual(&columns, NULL);
+	process_list_columns(&columns, &columns_usual, NULL);
 	if (s->config->options->columns)
 		field_list_insert(&columns, columns.count, process_field("cmdline"));
 	style.group = s->config->group;

@@ -91,9 +91,8 @@ static int write_out(void *arg, const char *data, size_t len)
 	return r;
 }
 
-/* `path`: NULL for `fd`. */
-static int begin(struct output *out, const char *path, int fd,
-		 int (*open)(struct file_atomic *f, const char *path))
+/* `path`: NULL for `fd`. `hidden`: no other user can read the file. */
+static int begin(struct output *out, const char *path, int fd, bool hidden)
 {
 	int r;
 
@@ -103,7 +102,7 @@ static int begin(struct output *out, const char *path, int fd,
 	if (!path)
 		return 0;
 	privilege_as_caller(true);
-	r = open(&out->file, path);
+	r = file_atomic_open(&out->file, path, hidden);
 	privilege_as_caller(false);
 	out->fd = out->file.fd;
 	return r < 0 ? report_open(path, out->file.refusal, r) : 0;
@@ -111,7 +110,7 @@ static int begin(struct output *out, const char *path, int fd,
 
 static int open_or(struct output *out, const struct options *o, int fd)
 {
-	int r = begin(out, o->output, fd, file_atomic_open);
+	int r = begin(out, o->output, fd, false);
 
 	if (r)
 		return r;
@@ -139,7 +138,7 @@ int output_open_beside(struct output *out, const struct options *o)
 
 int output_open_private(struct output *out, const char *path)
 {
-	return begin(out, path, -1, file_atomic_open_private);
+	return begin(out, path, -1, true);
 }
 
 int output_flush(struct output *out)

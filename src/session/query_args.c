@@ -241,15 +241,15 @@ static int read_columns(struct field_list *list, const struct options *o, const 
 	if (o->format == FORMAT_CSV || o->format == FORMAT_TSV)
 		process_list_whole(list, group);
 	else if (o->continuous && !o->long_table && o->grow)
-		process_list_grow(list, group);
+		process_list_columns(list, &columns_grow, group);
 	else if (o->continuous && !o->long_table)
-		process_list_watch(list, group);
+		process_list_columns(list, &columns_watch, group);
 	else if (o->command->traits & COMMAND_MEMCGS)
 		process_list_cgroups(list);
 	else if (o->long_table)
-		process_list_long(list, group);
+		process_list_columns(list, &columns_long, group);
 	else
-		process_list_usual(list, group);
+		process_list_columns(list, &columns_usual, group);
 	show_sorted(list, o, group);
 	r = add_named(list, o, &text, &bad);
 	if (r == -ENOMEM)

@@ -34,7 +34,7 @@ struct oom_watch *session_watch_kills(const struct options *o, enum zmem_oom_sco
 					   : NULL;
 	const bool signals = scope == ZMEM_OOM_TABLES && !o->no_signals;
 	int r = excluded ? -ENOTSUP : oom_watch_open(scope, signals, &diag, &watch);
-	const struct diag_note *note = diag.count ? &diag.note[diag.count - 1] : NULL;
+	const struct diag_note *note = diag_newest(&diag);
 	const char *reason = excluded		    ? excluded
 			     : note && note->reason ? note->reason
 						    : strerror(-r);

@@ -307,9 +307,7 @@ static int bpf_open(const struct source_variant *variant, const struct procfs *p
 		.open = open_iterator,
 		.set_memos = b->memos && b->object.fd[BPF_LANES] ? set_memos : NULL,
 		.memo_readers = memos->readers,
-		.open_one = variant->reads == READS_BY_CAST || has_iterator_one(b)
-				    ? open_iterator_one
-				    : NULL,
+		.open_one = !variant->probes || has_iterator_one(b) ? open_iterator_one : NULL,
 		.follow_ram = follow_ram,
 		.state = b,
 		.asks = b->object.fd[BPF_CALIBRATION] != 0,

@@ -192,20 +192,11 @@ static int read_all(struct files_source *s, enum zmem_files_mode mode, const str
 	return -EAGAIN;
 }
 
-/* The number in a file, or behind a word of it; UINT64_MAX if it cannot be read. */
-static uint64_t read_number(int dir, const char *path, const char *word)
+static bool is_zero(int dir, const char *path, const char *name)
 {
-	char text[16384];
-	ssize_t len = file_read(dir, path, text, sizeof(text) - 1);
-	uint64_t n = UINT64_MAX;
-	const char *at = text;
+	uint64_t n;
 
-	if (len <= 0)
-		return n;
-	text[len] = '\0';
-	at = word ? strstr(text, word) : text;
-	at += at && word ? strlen(word) : 0;
-	return at && parse_u64(at, strspn(at, "0123456789"), UINT64_MAX, &n) == 0 ? n : UINT64_MAX;
+	return file_number(dir, path, name, &n) && !n;
 }
 
 /* No list tells whether there are such files; some numbers tell that there are none. */
@@ -216,26 +207,33 @@ static void drop_unlisted(const struct procfs *proc, struct file_set *set)
 	bool guests = access("/sys/module/kvm", F_OK) == 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(users); i++)
-		guests &= read_number(AT_FDCWD, users[i], NULL) != 0;
+		guests &= !is_zero(AT_FDCWD, users[i], "");
 	if (!guests)
 		set->unlisted &= ~(1u << FILE_UNLISTED_GUEST_MEMFD);
-	if (read_number(proc->fd, "sys/fs/aio-nr", NULL) == 0)
+	if (is_zero(proc->fd, "sys/fs/aio-nr", ""))
 		set->unlisted &= ~(1u << FILE_UNLISTED_AIO);
 	/* The pages of both are unevictable. */
-	if (read_number(proc->fd, "vmstat", "\nnr_unevictable ") == 0)
+	if (is_zero(proc->fd, "vmstat", "nr_unevictable "))
 		set->unlisted &= ~(1u << FILE_UNLISTED_SECRETMEM | 1u << FILE_UNLISTED_GUEST_MEMFD);
 }
 
-int files_source_read(struct files_source *s, const struct procfs *proc, struct file_set *set)
+/* The same with the paths of files as they are mounted here. */
+static int read_with_paths(struct files_source *s, enum zmem_files_mode mode,
+			   const struct procfs *proc, struct file_set *set)
 {
-	uint64_t start = clock_us(CLOCK_MONOTONIC), cpu = clock_us(CLOCK_THREAD_CPUTIME_ID);
 	int r;
 
 	mounts_done(&s->mounts);
 	r = mounts_read(proc->fd, "self/mountinfo", &s->mounts);
 	/* Without it paths begin at the root of their file system. */
-	if (r != -ENOMEM)
-		r = read_all(s, ZMEM_FILES_ALL, &s->mounts, set);
+	return r == -ENOMEM ? r : read_all(s, mode, &s->mounts, set);
+}
+
+int files_source_read(struct files_source *s, const struct procfs *proc, struct file_set *set)
+{
+	uint64_t start = clock_us(CLOCK_MONOTONIC), cpu = clock_us(CLOCK_THREAD_CPUTIME_ID);
+	int r = read_with_paths(s, ZMEM_FILES_ALL, proc, set);
+
 	for (size_t i = 0; r == 0 && i < set->count; i++) {
 		if (set->file[i].kind == FILE_BLOCK)
 			r = name_device(set, &set->file[i]);
@@ -253,11 +251,8 @@ int files_source_large(struct files_source *s, const struct procfs *proc, uint64
 	uint64_t pages = least / (uint64_t)sysconf(_SC_PAGESIZE);
 	int r;
 
-	mounts_done(&s->mounts);
-	r = mounts_read(proc->fd, "self/mountinfo", &s->mounts);
 	s->visit->least = !pages ? 1 : pages < UINT32_MAX ? (uint32_t)pages : UINT32_MAX;
-	if (r != -ENOMEM)
-		r = read_all(s, ZMEM_FILES_SHMEM, &s->mounts, &s->sums);
+	r = read_with_paths(s, ZMEM_FILES_SHMEM, proc, &s->sums);
 	s->visit->least = 0;
 	*ret = &s->sums;
 	return r;

@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +20,7 @@
 #include <bpf/bpf.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "model/files.h"
 #include "source/held_source.h"
 #include "source/iterator.h"
@@ -233,28 +233,19 @@ static int list_wanted(struct reading *r)
 	return error;
 }
 
-/* The number behind the name at the beginning of a line; UINT64_MAX: there is no such file. */
-static uint64_t number_in(const char *path, const char *name)
-{
-	cleanup_fclose FILE *f = fopen(path, "re");
-	char line[128];
-
-	while (f && fgets(line, sizeof(line), f)) {
-		if (strncmp(line, name, strlen(name)) == 0)
-			return strtoull(line + strlen(name), NULL, 10);
-	}
-	return f ? 0 : UINT64_MAX;
-}
-
 /*
  * Whether large folios may be mapped in part. The kernel counts those that are; before 6.12
  * (8422acdc97ed) it counted all that ever were.
  */
 static bool has_parts(const struct snapshot *s)
 {
-	return s->system.partly_mapped.known
-		       ? s->system.partly_mapped.bytes != 0
-		       : number_in("/proc/vmstat", "thp_deferred_split_page ") != 0;
+	uint64_t split;
+
+	if (s->system.partly_mapped.known)
+		return s->system.partly_mapped.bytes;
+	if (file_number(-1, "/proc/vmstat", "thp_deferred_split_page ", &split))
+		return split;
+	return access("/proc/vmstat", R_OK) < 0;
 }
 
 /* What has to be walked beside memory that processes may share. */

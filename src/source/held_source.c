@@ -207,13 +207,6 @@ static struct owner owner_of_file(const struct zmem_held_file *f)
 	return owner_of(f->group, f->doubt, f->refs, (int64_t)f->met + f->own);
 }
 
-static int compare_addresses(const void *pa, const void *pb)
-{
-	const struct zmem_held_file *a = pa, *b = pb;
-
-	return ORDER_OF(a->file, b->file);
-}
-
 static int compare_inodes(const void *pa, const void *pb)
 {
 	const struct zmem_held_file *a = pa, *b = pb;
@@ -224,9 +217,7 @@ static int compare_inodes(const void *pa, const void *pb)
 
 static struct zmem_held_file *file_at(const struct holders *h, uint64_t address)
 {
-	const struct zmem_held_file key = {.file = address};
-
-	return bsearch(&key, h->file, (size_t)h->files, sizeof(key), compare_addresses);
+	return bsearch(&address, h->file, (size_t)h->files, sizeof(*h->file), compare_leading_u64);
 }
 
 /* Adds what was met of the same file at different times; the mappings come last. */
@@ -242,45 +233,44 @@ static void add_file(struct zmem_held_file *sum, const struct zmem_held_file *f)
 	sum->pages = f->pages;
 }
 
+/* Adds files that are mapped to those that are held, which are sorted. */
+static int add_mapped(struct holders *h, const struct zmem_held_file *mapped, size_t count)
+{
+	const size_t held = (size_t)h->files;
+	struct zmem_held_file *all = reallocarray(h->file, held + count + 1, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	h->file = all;
+	for (size_t i = 0; i < count; i++) {
+		struct zmem_held_file *met =
+			bsearch(&mapped[i], all, held, sizeof(*all), compare_leading_u64);
+
+		if (met)
+			add_file(met, &mapped[i]);
+		else
+			all[h->files++] = mapped[i];
+	}
+	qsort(all, (size_t)h->files, sizeof(*all), compare_leading_u64);
+	return 0;
+}
+
 /* Reads the files of both maps, each once. */
 static int read_files(struct holders *h, int mappings_fd)
 {
-	struct zmem_held_file *held = NULL, *mapped = NULL;
-	ssize_t held_count =
-		read_map(h->source->handle.fd[BPF_HELD], sizeof(*held), (void **)&held);
-	ssize_t mapped_count = read_map(mappings_fd, sizeof(*mapped), (void **)&mapped);
-	size_t both;
+	struct zmem_held_file *mapped = NULL;
+	ssize_t count;
+	int r;
 
-	if (held_count < 0 || mapped_count < 0) {
-		free(held);
-		free(mapped);
-		return (int)(held_count < 0 ? held_count : mapped_count);
-	}
-	both = (size_t)(held_count + mapped_count);
-	h->file = calloc(both + 1, sizeof(*h->file));
-	if (h->file) {
-		if (held_count)
-			memcpy(h->file, held, (size_t)held_count * sizeof(*held));
-		h->files = held_count;
-		if (held_count)
-			qsort(h->file, (size_t)held_count, sizeof(*held), compare_addresses);
-		for (ssize_t i = 0; i < mapped_count; i++) {
-			struct zmem_held_file *met =
-				held_count ? bsearch(&mapped[i], h->file, (size_t)held_count,
-						     sizeof(*met), compare_addresses)
-					   : NULL;
-
-			if (met)
-				add_file(met, &mapped[i]);
-			else
-				h->file[h->files++] = mapped[i];
-		}
-		if (h->files)
-			qsort(h->file, (size_t)h->files, sizeof(*h->file), compare_addresses);
-	}
-	free(held);
+	h->files = read_map(h->source->handle.fd[BPF_HELD], sizeof(*h->file), (void **)&h->file);
+	if (h->files < 0)
+		return (int)h->files;
+	if (h->files)
+		qsort(h->file, (size_t)h->files, sizeof(*h->file), compare_leading_u64);
+	count = read_map(mappings_fd, sizeof(*mapped), (void **)&mapped);
+	r = count < 0 ? (int)count : add_mapped(h, mapped, (size_t)count);
 	free(mapped);
-	return h->file ? 0 : -ENOMEM;
+	return r;
 }
 
 static int read_holders(struct holders *h, int mappings_fd)

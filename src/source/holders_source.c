@@ -209,8 +209,8 @@ static int add_mapped(struct holders_source *h, size_t file, const struct zmem_m
 	return 0;
 }
 
-static int give_held(struct holders_source *h, const struct mapped *mapped,
-		     const struct zmem_holder *by)
+static int add_mapped_holder(struct holders_source *h, const struct mapped *mapped,
+			     const struct zmem_holder *by)
 {
 	return add_held(h, mapped->file, by);
 }
@@ -229,8 +229,8 @@ static bool has_user(const struct mm_user_list *list, uint64_t mm)
 	return at < list->count && list->item[at].by.key == mm;
 }
 
-static int give_share(struct holders_source *h, const struct mapped *mapped,
-		      const struct zmem_holder *by)
+static int add_share(struct holders_source *h, const struct mapped *mapped,
+		     const struct zmem_holder *by)
 {
 	bool unknown = mapped->by.swapped == ZMEM_MAPPER_UNKNOWN;
 
@@ -246,10 +246,10 @@ static int give_share(struct holders_source *h, const struct mapped *mapped,
 	return 0;
 }
 
-/* Calls `give` for each process of an address space. */
-static int match_mm(struct holders_source *h, const struct mapped *mapped,
-		    int (*give)(struct holders_source *h, const struct mapped *mapped,
-				const struct zmem_holder *by))
+/* Calls fn for each process of an address space. */
+static int call_for_users(struct holders_source *h, const struct mapped *mapped,
+			  int (*fn)(struct holders_source *h, const struct mapped *mapped,
+				    const struct zmem_holder *by))
 {
 	const struct mm_user_list *mm = &h->mm;
 	size_t i = first_user(mm, mapped->by.mm);
@@ -257,7 +257,7 @@ static int match_mm(struct holders_source *h, const struct mapped *mapped,
 
 	for (; r == 0 && i < mm->count && mm->item[i].by.key == mapped->by.mm; i++) {
 		if (mm->item[i].stays)
-			r = give(h, mapped, &mm->item[i].by);
+			r = fn(h, mapped, &mm->item[i].by);
 	}
 	return r;
 }
@@ -323,12 +323,12 @@ static int begin_mapped(struct holders_source *h)
 }
 
 /*
- * Gives what was mapped to the processes. The kernel uses the memory of an address space again, so
+ * Adds what was mapped to its processes. The kernel uses the memory of an address space again, so
  * only those count that have the same one as before.
  */
 static int end_mapped(struct holders_source *h,
-		      int (*give)(struct holders_source *h, const struct mapped *mapped,
-				  const struct zmem_holder *by))
+		      int (*fn)(struct holders_source *h, const struct mapped *mapped,
+				const struct zmem_holder *by))
 {
 	int r = 0;
 
@@ -336,7 +336,7 @@ static int end_mapped(struct holders_source *h,
 		r = read_iterator(h, h->handle.fd[BPF_MMS], confirm_mm);
 	sort_users(&h->later);
 	for (size_t i = 0; r == 0 && i < h->mapped.count; i++)
-		r = match_mm(h, &h->mapped.item[i], give);
+		r = call_for_users(h, &h->mapped.item[i], fn);
 	return r;
 }
 
@@ -405,8 +405,8 @@ static int choose_files(struct holders_source *h)
 	return 0;
 }
 
-/* Gives each file its holders, each process once. */
-static int give_holders(struct holders_source *h)
+/* Sets the holders of each file, each process once. */
+static int set_holders(struct holders_source *h)
 {
 	struct held_list *l = &h->held;
 	struct file_holder *holder;
@@ -466,10 +466,10 @@ int holders_source_read(struct holders_source *h, struct file_set *set)
 			r = 0;
 	}
 	if (r == 0)
-		r = end_mapped(h, give_held);
+		r = end_mapped(h, add_mapped_holder);
 	if (r == 0)
 		r = find_hidden(h);
-	return r < 0 ? r : give_holders(h);
+	return r < 0 ? r : set_holders(h);
 }
 
 uint32_t holders_source_steps(const struct holders_source *h)
@@ -479,20 +479,13 @@ uint32_t holders_source_steps(const struct holders_source *h)
 
 /* ---- swapped shared memory ---- */
 
-static int compare_shares(const void *pa, const void *pb)
-{
-	const struct swapped_share *a = pa, *b = pb;
-
-	return ORDER_OF(a->pid, b->pid);
-}
-
 /* Makes one share of those of each process. */
 static void sum_shares(struct holders_source *h)
 {
 	size_t count = 0;
 
 	if (h->share_count)
-		qsort(h->share, h->share_count, sizeof(*h->share), compare_shares);
+		qsort(h->share, h->share_count, sizeof(*h->share), compare_leading_pid);
 	for (size_t i = 0; i < h->share_count; i++) {
 		struct swapped_share *last = &h->share[count - 1];
 
@@ -524,7 +517,7 @@ ssize_t holders_source_swapped(struct holders_source *h, struct file_set *set,
 			r = read_mappers(h, i, true);
 	}
 	if (r == 0)
-		r = end_mapped(h, give_share);
+		r = end_mapped(h, add_share);
 	if (r < 0)
 		return r;
 	sum_shares(h);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The group of a pin, by name and by number; and the program that made it. */
-#include "source/pin_place.h"
+#include "source/pin.h"
 
 #include <errno.h>
 #include <grp.h>

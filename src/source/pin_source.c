@@ -18,7 +18,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "source/pin_place.h"
+#include "source/pin.h"
 #include "source/reader.h"
 #include "source/source_internal.h"
 

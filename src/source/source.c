@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "load/bpf_diagnose.h"
 #include "privilege/privilege.h"
-#include "source/pin_place.h"
+#include "source/pin.h"
 #include "source/source_internal.h"
 
 /* With this many tasks a second reader pays; more than four never paid. */
@@ -44,24 +44,24 @@ struct source {
 	char *pss_refusal; /* for good; NULL: the state decides */
 };
 
-#define PIN(link_name)	    &source_kind_pin, .pinned = link_name
-#define BPF(id, by, access) &source_kind_bpf, .object = id, .loader = by, .reads = access
-#define PROC		    &source_kind_proc
+#define PIN(link_name) &source_kind_pin, .pinned = link_name
+#define BPF(id, by)    &source_kind_bpf, .object = id, .loader = by
+#define PROC	       &source_kind_proc
 
 /* Every source, in the order they are tried. */
 static const struct source_variant variants[] = {
 	{"bpf with pages, pinned", PIN(PIN_PSS), .pages = true},
 	{"bpf, pinned", PIN(PIN_COUNTERS), .all_only = true},
-	{"bpf with pages", BPF(OBJECT_PSS, LOADER_LIGHT, READS_BY_CAST), .pages = true},
-	{"bpf with pages (libbpf)", BPF(OBJECT_PSS, LOADER_LIBBPF, READS_BY_CAST), .pages = true},
-	{"bpf with pages (probe reads)", BPF(OBJECT_PSS_PROBE, LOADER_LIGHT, READS_BY_PROBE),
-	 .pages = true},
-	{"bpf with pages (old kernels)", BPF(OBJECT_PSS_OLD, LOADER_LIBBPF, READS_BY_PROBE),
-	 .pages = true},
-	{"bpf", BPF(OBJECT_COUNTERS, LOADER_LIGHT, READS_BY_CAST)},
-	{"bpf (libbpf)", BPF(OBJECT_COUNTERS, LOADER_LIBBPF, READS_BY_CAST)},
-	{"bpf (probe reads)", BPF(OBJECT_COUNTERS_PROBE, LOADER_LIGHT, READS_BY_PROBE)},
-	{"bpf (probe reads, libbpf)", BPF(OBJECT_COUNTERS_OLD, LOADER_LIBBPF, READS_BY_PROBE)},
+	{"bpf with pages", BPF(OBJECT_PSS, LOADER_LIGHT), .pages = true},
+	{"bpf with pages (libbpf)", BPF(OBJECT_PSS, LOADER_LIBBPF), .pages = true},
+	{"bpf with pages (probe reads)", BPF(OBJECT_PSS_PROBE, LOADER_LIGHT), .pages = true,
+	 .probes = true},
+	{"bpf with pages (old kernels)", BPF(OBJECT_PSS_OLD, LOADER_LIBBPF), .pages = true,
+	 .probes = true},
+	{"bpf", BPF(OBJECT_COUNTERS, LOADER_LIGHT)},
+	{"bpf (libbpf)", BPF(OBJECT_COUNTERS, LOADER_LIBBPF)},
+	{"bpf (probe reads)", BPF(OBJECT_COUNTERS_PROBE, LOADER_LIGHT), .probes = true},
+	{"bpf (probe reads, libbpf)", BPF(OBJECT_COUNTERS_OLD, LOADER_LIBBPF), .probes = true},
 	{"proc", PROC, .all_only = true},
 };
 
@@ -94,10 +94,10 @@ static bool is_hopeless(const struct source_variant *v, int error)
 		return error != -ENOENT;
 	if (v->kind != &source_kind_bpf)
 		return false;
-	if (v->reads == READS_BY_PROBE && error == -EINVAL && !bpf_diagnose_probe_reads_allowed())
+	if (v->probes && error == -EINVAL && !bpf_diagnose_probe_reads_allowed())
 		return true;
 	/* Probe reads are for kernels without the cast. */
-	if (v->reads == READS_BY_PROBE && v->pages && (error == -EPERM || error == -EMFILE))
+	if (v->probes && v->pages && (error == -EPERM || error == -EMFILE))
 		return true;
 	if (v->loader != LOADER_LIBBPF)
 		return false;
@@ -107,14 +107,14 @@ static bool is_hopeless(const struct source_variant *v, int error)
 	 * are older than the cast.
 	 */
 	return error == -EPERM || error == -EMFILE ||
-	       (v->reads == READS_BY_CAST && (error == -ENOENT || error == -E2BIG));
+	       (!v->probes && (error == -ENOENT || error == -E2BIG));
 }
 
 /* True if no other BPF variant is tried after this one failed with `error`. */
 static bool is_last_bpf(const struct source_request *request, const struct source_variant *v,
 			int error)
 {
-	if (v->kind != &source_kind_bpf || v->reads != READS_BY_PROBE)
+	if (v->kind != &source_kind_bpf || !v->probes)
 		return false;
 	while (++v < variants + ARRAY_SIZE(variants)) {
 		if (v->kind == &source_kind_bpf && is_wanted(request, v) && !is_hopeless(v, error))

@@ -45,12 +45,6 @@ extern const struct source_kind source_kind_pin; /* iterators that root pinned *
 extern const struct source_kind source_kind_bpf; /* objects that this process loads */
 extern const struct source_kind source_kind_proc;
 
-/* What a program reads kernel memory with. */
-enum kernel_reads {
-	READS_BY_CAST,	/* bpf_rdonly_cast(): Linux 6.2 and later */
-	READS_BY_PROBE, /* bpf_probe_read_kernel(): forbidden by lockdown=confidentiality */
-};
-
 /* A row of the table of sources (source.c). */
 struct source_variant {
 	const char *name; /* for doctor and messages */
@@ -61,7 +55,11 @@ struct source_variant {
 	/* Kind bpf: what is loaded. */
 	enum bpf_object_id object;
 	enum bpf_loader loader;
-	enum kernel_reads reads;
+	/*
+	 * It reads kernel memory by bpf_probe_read_kernel(), which lockdown=confidentiality
+	 * forbids; else by bpf_rdonly_cast(), since Linux 6.2.
+	 */
+	bool probes;
 };
 
 /*

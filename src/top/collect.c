@@ -165,11 +165,11 @@ void collect_settings(struct collect *c, struct view_settings *ret)
 	};
 	if (o->delta == DELTA_START)
 		ret->changes = CHANGES_START;
-	process_list_live(&ret->columns[FOR_PROCESSES], NULL);
+	process_list_columns(&ret->columns[FOR_PROCESSES], &columns_live, NULL);
 	if (o->columns)
 		ret->columns[q->group != NULL] = s->columns;
 	else if (q->group)
-		process_list_live(&ret->columns[FOR_GROUPS], q->group);
+		process_list_columns(&ret->columns[FOR_GROUPS], &columns_live, q->group);
 	ret->chosen[q->group != NULL] = o->columns;
 	if (o->filter)
 		snprintf(ret->filter, sizeof(ret->filter), "%s", o->filter);

@@ -15,7 +15,7 @@
 #include "fields/top_said.h"
 #include "top/head.h"
 #include "top/panes.h"
-#include "write/bar.h"
+#include "write/line.h"
 #include "write/format.h"
 
 static struct detail_pane *detail_of(struct pane *p)

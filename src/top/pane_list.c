@@ -207,7 +207,7 @@ static unsigned group_next(struct pane *p)
 	at += set->group != NULL;
 	set->group = at < ARRAY_SIZE(key) ? process_field(key[at]) : NULL;
 	if (set->group) {
-		process_list_live(&set->columns[FOR_GROUPS], set->group);
+		process_list_columns(&set->columns[FOR_GROUPS], &columns_live, set->group);
 		set->chosen[FOR_GROUPS] = false;
 	}
 	begin_kind(l);

@@ -55,7 +55,7 @@ static void fit_usual(struct list_pane *l, unsigned width)
 	const struct order *order = &v->set.order;
 
 	if (v->set.changes && !v->set.tree)
-		process_list_watch(&l->fitting, v->set.group);
+		process_list_columns(&l->fitting, &columns_watch, v->set.group);
 	if (!l->counts_swapins)
 		list_remove(&l->fitting, "swapin", NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(left_out); i++) {

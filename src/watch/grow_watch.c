@@ -53,7 +53,7 @@ static int ignore(void *arg, void *data, size_t len)
 
 /* ---- opening ---- */
 
-static int put_settings(const struct grow_watch *w)
+static int update_settings(const struct grow_watch *w)
 {
 	const uint32_t zero = 0;
 
@@ -150,7 +150,7 @@ static int set_up(struct grow_watch *w, const struct grow_request *request)
 	r = w->wake ? attach_all(w) : -errno;
 	if (r == 0 && request->heap)
 		r = set_up_heap(w);
-	return r < 0 ? r : put_settings(w);
+	return r < 0 ? r : update_settings(w);
 }
 
 /* Ways to load: an event that this kernel does not have is left out. */
@@ -283,7 +283,7 @@ static ssize_t visit(struct grow_watch *w, pid_t pid, void *buf, size_t cap)
 	int r;
 
 	w->settings.visit++;
-	r = put_settings(w);
+	r = update_settings(w);
 	return r < 0 ? r : iterator_visit(w->object.fd[BPF_ITER], pid, buf, cap);
 }
 
@@ -319,7 +319,7 @@ int grow_watch_stop(struct grow_watch *w)
 	int r;
 
 	w->settings.stopped = 1;
-	r = put_settings(w);
+	r = update_settings(w);
 	/* Programs that run now still write: this waits for them, as synchronize_rcu() does
 	 * (kernel/sched/membarrier.c). Where it is not there, the last page may be missing. */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
@@ -340,7 +340,7 @@ struct grow_heap_programs grow_watch_heap_programs(const struct grow_watch *w)
 int grow_watch_heap_coarser(struct grow_watch *w, uint32_t n)
 {
 	w->settings.heap_coarser = n;
-	return put_settings(w);
+	return update_settings(w);
 }
 
 uint32_t grow_watch_heap_refuses(const struct grow_watch *w, uint32_t target)
@@ -353,7 +353,7 @@ uint32_t grow_watch_heap_refuses(const struct grow_watch *w, uint32_t target)
 int grow_watch_heap_spare_filters(struct grow_watch *w)
 {
 	w->settings.heap_refuses |= ZMEM_HEAP_REFUSES_UNKNOWN;
-	return put_settings(w);
+	return update_settings(w);
 }
 
 uint64_t grow_watch_heap_mapping(struct grow_watch *w, pid_t pid, uint64_t address)
@@ -362,7 +362,7 @@ uint64_t grow_watch_heap_mapping(struct grow_watch *w, pid_t pid, uint64_t addre
 	ssize_t len = 0;
 
 	w->settings.look_at = address;
-	if (put_settings(w) == 0)
+	if (update_settings(w) == 0)
 		len = iterator_visit(bpf_handle_program(&w->object, "heap_mapping"), pid, &mapping,
 				     sizeof(mapping));
 	return len == sizeof(mapping) ? mapping : 0;
@@ -375,7 +375,7 @@ ssize_t grow_watch_heap_locks(struct grow_watch *w, uint64_t mapping,
 	int r;
 
 	w->settings.look_mapping = mapping;
-	r = put_settings(w);
+	r = update_settings(w);
 	if (r < 0)
 		return r;
 	iter = iterator_open(bpf_handle_program(&w->object, "heap_locks"), NULL);

@@ -18,8 +18,7 @@ struct oom_messages {
 	struct oom_unread *unread; /* of that kill */
 	size_t unread_count, unread_room;
 	struct strbuf signals; /* of struct zmem_oom_signal */
-	uint32_t
-		signals_over; /* signals that were left out before the last one that was returned */
+	uint32_t signals_over; /* those left out before the last one that was returned */
 };
 
 /* Copies a message. Messages without room are dropped; their kills are counted as missed. */

@@ -40,8 +40,7 @@ struct oom_watch {
 	int log_fd;		     /* /dev/kmsg; -1: it may not be read */
 	struct oom_line line[LINES]; /* a ring of the last lines about kills */
 	unsigned lines;
-	struct oom_request
-		request; /* of the line that came last; it belongs to the next line about a kill */
+	struct oom_request request; /* of the next line about a kill, if it has come */
 };
 
 static int receive(void *arg, void *data, size_t len)

@@ -36,8 +36,7 @@ struct oom_level {
 
 /* Why the kernel killed, and the limits of the victim's cgroup, at the moment of the kill. */
 struct oom_limits {
-	uint32_t call; /* kills of one call are of one group; 0: it is not known, nor the next three
-			*/
+	uint32_t call; /* kills of one call are of one group; 0: not known, nor the next three */
 	uint32_t constraint; /* enum zmem_oom_constraint */
 	int32_t order;
 	int at; /* the level that reached its limit; -1: none of these */
@@ -52,7 +51,6 @@ struct oom_unread {
 	uint64_t start_ns;
 };
 
-/* One kill. */
 /* One kill, or a signal: then it has its time, the receiver as its victim, and what was missed. */
 struct oom_kill {
 	int signal;   /* 0: a kill */
@@ -77,8 +75,8 @@ struct oom_kill {
 	/* What the kernel's log says, if it may be read; it is limited to 10 kills in 5 s. */
 	bool line_known;
 	struct oom_line line;
-	uint64_t count[4]; /* bytes: RSS_ANON, RSS_FILE, RSS_SHMEM, SWAP without their parts per CPU
-			    */
+	/* Bytes: RSS_ANON, RSS_FILE, RSS_SHMEM, SWAP without their parts per CPU. */
+	uint64_t count[4];
 };
 
 /*

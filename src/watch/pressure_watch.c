@@ -85,9 +85,8 @@ static void look_at_refaults(const struct procfs *proc, struct pressure_look *re
 	char text[32768]; /* it has some 5 KiB */
 	ssize_t len = procfs_read(proc, "vmstat", text, sizeof(text));
 
-	ret->refaulted_known =
-		len > 0 && refaults_parse(text, (size_t)len, (uint32_t)sysconf(_SC_PAGESIZE),
-					  &ret->refaulted) == 0;
+	ret->refaulted_known = len > 0 && refaults_parse(text, (uint32_t)sysconf(_SC_PAGESIZE),
+							 &ret->refaulted) == 0;
 }
 
 /* What changed since the last look. */

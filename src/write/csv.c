@@ -14,7 +14,7 @@
  * tab and a newline in a text are \\, \t and \n; an empty text is empty, as is what was not
  * measured.
  */
-#include "write/csv.h"
+#include "write/field_text.h"
 
 #include <string.h>
 

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "write/csv.h"
 #include "write/format.h"
 
 static const char *word_of(bool yes)

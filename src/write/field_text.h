@@ -18,7 +18,10 @@ void json_all(struct json_writer *w, const struct fields *all, const void *row, 
 /* The same, each field in a line of its own. */
 void json_lines(struct json_writer *w, const struct fields *all, const void *row, const void *of);
 
-/* A value of CSV or TSV (write/csv.c), or nothing if it is not known. */
+/* A text as a field of CSV, which no spreadsheet takes for a formula, or, behind a tab, of TSV
+ * (csv.c). */
+void csv_put_text(struct strbuf *out, const char *s, char separator);
+/* A value of CSV or TSV, or nothing if it is not known. */
 void csv_put_value(struct strbuf *out, const struct field *f, struct value v, char separator);
 /* The keys of a list as the head of CSV, with the newline. */
 void csv_put_head(struct strbuf *out, const struct field_list *list, char separator);

@@ -89,8 +89,5 @@ void json_put_hex(struct json_writer *w, const char *s, size_t max);
 /* json_string() and json_string_max() return enum json_string_flags. */
 #define json_string(w, key, s)		(JSON_KEY(w, key), json_put_string(w, s))
 #define json_string_max(w, key, s, max) (JSON_KEY(w, key), json_put_string_max(w, s, max))
-/* Adds the original bytes in hex if the string was repaired. */
-#define json_hex_if(w, key, flags, s, max)                                                         \
-	((flags)&JSON_REPAIRED ? (JSON_KEY(w, key), json_put_hex(w, s, max)) : (void)0)
 
 #endif

@@ -68,4 +68,21 @@ void line_pad(struct line *l, unsigned column);
 /* Ends the line and begins the next one. */
 void line_end(struct line *l);
 
+/* ---- bars of characters: how a whole is split ---- */
+
+/* A part of a bar. Its character tells it apart without colours. */
+struct bar_part {
+	const char *name;
+	char sign;
+	enum line_attr attr;
+	bool known;
+	int64_t bytes;
+};
+
+/* Draws the bar in brackets. Parts that are unknown or not above 0 take no room. */
+void bar_put(struct line *l, const struct bar_part *part, size_t count, uint64_t total,
+	     unsigned width);
+/* Writes the part's character, its name and a blank; a value follows. */
+void bar_put_name(struct line *l, const struct bar_part *part);
+
 #endif

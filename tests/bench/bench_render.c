@@ -142,7 +142,7 @@ static int scene_init(struct scene *c)
 				    .rows = c->ordered.item,
 				    .row_count = PROCESSES};
 	totals_sum(c->rows.item, PROCESSES, false, &c->result.totals);
-	process_list_usual(&c->columns[0], NULL);
+	process_list_columns(&c->columns[0], &columns_usual, NULL);
 	process_list_whole(&c->columns[1], NULL);
 	return 0;
 }

@@ -32,7 +32,7 @@ static int make(const char *directory, const char *name, const struct result *r,
 	cleanup(strbuf_done) struct strbuf page = {0};
 	struct field_list columns;
 
-	process_list_usual(&columns, NULL);
+	process_list_columns(&columns, &columns_usual, NULL);
 	render_html(&page, r, &(struct table_style){.columns = &columns, .only_total = only_total});
 	return write_page(directory, name, &page);
 }
@@ -171,7 +171,7 @@ static int make_large(const char *directory)
 	s.result.rows = large.row;
 	s.result.row_count = LARGE;
 	sum_up(&large, &s.result.totals);
-	process_list_usual(&columns, NULL);
+	process_list_columns(&columns, &columns_usual, NULL);
 	for (int i = 0; i < 20; i++) {
 		int64_t start = now_us(), took;
 

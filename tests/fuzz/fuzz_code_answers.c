@@ -131,7 +131,7 @@ static void ask_code_reader(uint8_t what)
 	FUZZ_CHECK(code_reader_new(NULL, 65534, 65534, &helpers, &reader) == 0);
 	FUZZ_CHECK(code_reader_begin(reader) == 1);
 	if (what == 0) {
-		code_reader_name(reader, 0, address, ADDRESSES, check_name, &named);
+		code_reader_name(reader, CODE_NAMES, 0, address, ADDRESSES, check_name, &named);
 	} else if (what == 7) {
 		static const char *const name[] = {"free", "malloc"};
 		const struct function_names names = {name, 2, 2};
@@ -180,7 +180,7 @@ static void ask_process_reader(uint8_t what)
 		n = process_read_memory(&reader, -1, 0, bytes, sizeof(bytes));
 		FUZZ_CHECK(n <= (int)sizeof(bytes));
 	}
-	process_reader_done(&reader);
+	helper_done(&reader.helper);
 }
 
 static void ask_demangler(void)
@@ -192,7 +192,7 @@ static void ask_demangler(void)
 		name[i] = "_Z1fv";
 	demangler_init(&d, &helpers);
 	FUZZ_CHECK(demangler_run(&d, name, ADDRESSES, check_text, NULL) == 0);
-	demangler_done(&d);
+	helper_done(&d.helper);
 }
 
 const unsigned fuzz_changes = 2000;

@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct field_error bad = {};
 	int r;
 
-	process_list_usual(&list, NULL);
+	process_list_columns(&list, &columns_usual, NULL);
 	before = list;
 	r = field_list_parse(&list, &process_fields, spec, &bad);
 	if (r < 0) {

@@ -9,7 +9,7 @@
 #include "fuzz.h"
 
 static char fuzz_path[] = "/tmp/zmem-fuzz-XXXXXX";
-static const char *fuzz_names[4]; /* of the same file; the last one is NULL */
+static const char *fuzz_names[5]; /* of the same file; the last one is NULL */
 static int fuzz_dirfd = -1;
 
 static void fuzz_remove(void)

@@ -35,13 +35,13 @@ static void check_drivers(const uint8_t *data, size_t size)
 	check_names();
 }
 
-static void check(void (*parse)(const char *text, size_t len, uint32_t page_size,
-				struct name_sums *ret),
-		  const char *text, size_t size)
+static void check(int (*read_sums)(int proc_fd, uint32_t page_size, struct name_sums *ret),
+		  const char *name, const uint8_t *data, size_t size)
 {
 	sums = half = (struct name_sums){};
-	parse(text, size, 1, &sums);
-	parse(text, size / 2, 1, &half);
+	if (read_sums(fuzz_file(name, data, size), 1, &sums) < 0)
+		return;
+	read_sums(fuzz_file(name, data, size / 2), 1, &half);
 	FUZZ_CHECK(sums.count <= NAME_SUMS_MAX && half.count <= sums.count);
 	FUZZ_CHECK(total(&half) <= total(&sums));
 	check_names();
@@ -49,8 +49,8 @@ static void check(void (*parse)(const char *text, size_t len, uint32_t page_size
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	check(slabinfo_parse, (const char *)data, size);
-	check(vmallocinfo_parse, (const char *)data, size);
+	check(slabinfo_read, "slabinfo", data, size);
+	check(vmallocinfo_read, "vmallocinfo", data, size);
 	FUZZ_CHECK(vmalloc_mappable(fuzz_file("vmallocinfo", data, size / 2), 1) <=
 		   vmalloc_mappable(fuzz_file("vmallocinfo", data, size), 1));
 	check_drivers(data, size);

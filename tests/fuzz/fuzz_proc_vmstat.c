@@ -21,10 +21,14 @@ static bool has_line(const uint8_t *data, size_t size, const char *name, uint64_
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct swap_activity a = {false, 7, 7}, again = {};
-	char text[128];
+	char text[128], *copy = strndup((const char *)data, size);
 	size_t len;
+	int r;
 
-	if (swap_activity_parse((const char *)data, size, PAGE, &a) < 0) {
+	FUZZ_CHECK(copy);
+	r = swap_activity_parse(copy, PAGE, &a);
+	free(copy);
+	if (r < 0) {
 		FUZZ_CHECK(!a.known && a.in == 7 && a.out == 7);
 		return 0;
 	}
@@ -32,8 +36,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		   has_line(data, size, "pswpout ", a.out));
 	len = (size_t)sprintf(text, "pswpin %" PRIu64 "\npswpout %" PRIu64 "\n", a.in / PAGE,
 			      a.out / PAGE);
-	FUZZ_CHECK(swap_activity_parse(text, len, PAGE, &again) == 0);
+	FUZZ_CHECK(swap_activity_parse(text, PAGE, &again) == 0);
 	FUZZ_CHECK(a.in == again.in && a.out == again.out);
-	FUZZ_CHECK(swap_activity_parse(text, len - 1, PAGE, &again) == -EINVAL);
+	text[len - 1] = '\0';
+	FUZZ_CHECK(swap_activity_parse(text, PAGE, &again) == -EINVAL);
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* /proc/zoneinfo, as a text and as a file that is read in parts. */
+/* /proc/zoneinfo, which is read in parts. */
 #include <inttypes.h>
 
 #include "fuzz_file.h"
@@ -9,7 +9,7 @@ static struct zones zones;
 
 static uint64_t end_of(const char *text, size_t len)
 {
-	zones_parse(text, len, &zones);
+	zones_read(fuzz_file("zoneinfo", (const uint8_t *)text, len), &zones);
 	return zones.end;
 }
 
@@ -31,7 +31,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (text[i] >= '0' && text[i] <= '9')
 			most++;
 	FUZZ_CHECK(!pfn_end || most >= 1);
-	FUZZ_CHECK((zones_read(fuzz_file("zoneinfo", data, size), &zones), zones.end) == pfn_end);
 	/* Spans are in order and do not overlap. */
 	for (size_t i = 0; i < count; i++)
 		FUZZ_CHECK(span[i].first < span[i].end && (!i || span[i - 1].end <= span[i].first));

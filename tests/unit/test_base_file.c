@@ -46,7 +46,7 @@ static size_t entries(void)
 static int replace_bytes(const char *path, const char *bytes, size_t len)
 {
 	struct file_atomic f;
-	int r = file_atomic_open(&f, path);
+	int r = file_atomic_open(&f, path, false);
 
 	if (!r)
 		r = file_write_fd(f.fd, bytes, len);
@@ -188,12 +188,12 @@ IN_DIRECTORY(cannot_rename)
 {
 	struct file_atomic f;
 
-	assert_int_equal(file_atomic_open(&f, "dir"), 0);
+	assert_int_equal(file_atomic_open(&f, "dir", false), 0);
 	assert_int_equal(mkdir("dir", 0700), 0);
 	assert_int_equal(file_atomic_commit(&f), -EISDIR);
 	file_atomic_close(&f);
 	assert_int_equal(entries(), 1);
-	assert_int_equal(file_atomic_open(&f, "dir/out"), 0);
+	assert_int_equal(file_atomic_open(&f, "dir/out", false), 0);
 	assert_int_equal(system("rm -r dir"), 0);
 	assert_int_equal(file_write_fd(f.fd, "x", 1), 0);
 	assert_int_equal(file_atomic_commit(&f), -ENOENT);
@@ -332,7 +332,7 @@ IN_DIRECTORY(killed)
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		if (file_atomic_open(&f, "out") || file_write_fd(f.fd, "x", 1))
+		if (file_atomic_open(&f, "out", false) || file_write_fd(f.fd, "x", 1))
 			_exit(1);
 		_exit(f.temp ? 77 : 0);
 	}

@@ -111,7 +111,7 @@ static int replace(const char *path, bool private, bool sticky)
 {
 	struct file_atomic f;
 	struct stat st;
-	int r = private ? file_atomic_open_private(&f, path) : file_atomic_open(&f, path);
+	int r = file_atomic_open(&f, path, private);
 
 	if (r == 0)
 		r = file_write_fd(f.fd, "x", 1);

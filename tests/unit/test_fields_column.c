@@ -156,15 +156,15 @@ TEST(default)
 {
 	struct field_list list;
 
-	process_list_usual(&list, NULL);
+	process_list_columns(&list, &columns_usual, NULL);
 	assert_list(&list, "pid user pss %pss uss swap_pss rss name");
 	assert_int_equal(field_list_needs(&list), NEEDS_USER | NEEDS_PROGRAM);
 	field_list_insert(&list, 1, find("cmdline"));
 	assert_int_equal(field_list_needs(&list), NEEDS_USER | NEEDS_PROGRAM | NEEDS_CMDLINE);
-	process_list_long(&list, NULL);
+	process_list_columns(&list, &columns_long, NULL);
 	assert_list(&list,
 		    "pid user pss %pss uss swap_pss swap rss rss_anon rss_file rss_shmem name");
-	process_list_watch(&list, NULL);
+	process_list_columns(&list, &columns_watch, NULL);
 	assert_list(&list, "pid user pss pss_change swap_pss swap_pss_change rss rss_change name");
 }
 
@@ -172,12 +172,12 @@ TEST(groups)
 {
 	struct field_list list;
 
-	process_list_usual(&list, find("user"));
+	process_list_columns(&list, &columns_usual, find("user"));
 	assert_list(&list, "procs pss %pss uss swap_pss rss user");
 	/* A namespace is no cgroup. */
-	process_list_usual(&list, find("namespace"));
+	process_list_columns(&list, &columns_usual, find("namespace"));
 	assert_list(&list, "procs pss %pss uss swap_pss rss namespace");
-	process_list_usual(&list, find("unit"));
+	process_list_columns(&list, &columns_usual, find("unit"));
 	assert_list(&list,
 		    "procs pss %pss mem_current nearest_limit limit_up %nearest uss swap_pss rss "
 		    "mem_anon mem_file mem_shmem mem_kernel unit");

@@ -247,7 +247,7 @@ IN_DIRECTORY(touched)
 	assert_int_equal(bytes[1], page);
 	assert_int_equal(bytes[2], 0);
 	close(space.pid_fd);
-	process_reader_done(from);
+	helper_done(&from->helper);
 	free(from);
 }
 
@@ -396,7 +396,7 @@ TEST(symbols)
 	file = sources.files.item[image->file];
 	address -= image->base;
 	assert_int_equal(code_file_ready(&sources, image->file), 0);
-	assert_int_equal(code_reader_name(file->reader, image->file,
+	assert_int_equal(code_reader_name(file->reader, CODE_NAMES, image->file,
 					  (uint64_t[]){UINT64_MAX, address + 2, 1, address, 1}, 5,
 					  count_name, &named),
 			 0);
@@ -404,9 +404,9 @@ TEST(symbols)
 	assert_true(file->facts.has_lines);
 	for (int i = 0; i < LINES_ASKED; i++)
 		assert_int_equal(
-			code_reader_find_lines(file->reader, image->file,
-					       (uint64_t[]){UINT64_MAX, address + 2, 1, address, 1},
-					       5, count_line, &line),
+			code_reader_name(file->reader, CODE_LINES, image->file,
+					 (uint64_t[]){UINT64_MAX, address + 2, 1, address, 1}, 5,
+					 count_line, &line),
 			0);
 	assert_int_equal(line.count, 2 * LINES_ASKED);
 	assert_null(code_space_find(&space.code, 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* slabinfo_parse(), vmallocinfo_parse(), vmalloc_mappable(), driver_pages_read(): sums by name. */
+/* slabinfo_read(), vmallocinfo_read(), vmalloc_mappable(), driver_pages_read(): sums by name. */
 #include "test_proc.h"
 
 #include "base/strbuf.h"
@@ -23,6 +23,18 @@ static void clear(void)
 	sums = (struct name_sums){};
 }
 
+/* The sums of a file with this text alone. */
+static void read_text(int (*read_sums)(int proc_fd, uint32_t page_size, struct name_sums *ret),
+		      const char *name, const char *text, size_t len)
+{
+	cleanup(proc_tree_done) struct proc_tree t;
+
+	proc_tree_init(&t);
+	proc_tree_put(&t, name, text, len);
+	clear();
+	assert_int_equal(read_sums(t.proc.fd, PAGE, &sums), 0);
+}
+
 TEST(slab_caches)
 {
 	static const char text[] =
@@ -34,8 +46,7 @@ TEST(slab_caches)
 		"kmalloc-8k 4 4 8192 4 8 : tunables 0 0 0 : slabdata 1 1 0\n"
 		"cut 4 4 8192 4 8 : tunables 0 0 0 : slabdata 1 1";
 
-	clear();
-	slabinfo_parse(text, strlen(text), PAGE, &sums);
+	read_text(slabinfo_read, "slabinfo", text, strlen(text));
 	assert_int_equal(sums.count, 2);
 	assert_int_equal(sum_of("dentry"), 50 * 2 * PAGE);
 	assert_int_equal(sum_of("kmalloc-8k"), 8 * PAGE);
@@ -54,8 +65,7 @@ TEST(areas)
 		"0x01-0x02 12288 store+0x4f/0x160 pages=x vmalloc\n"
 		"\n";
 
-	clear();
-	vmallocinfo_parse(text, strlen(text), PAGE, &sums);
+	read_text(vmallocinfo_read, "vmallocinfo", text, strlen(text));
 	assert_int_equal(sums.count, 2);
 	assert_int_equal(sum_of("htab_map_alloc"), 3 * PAGE);
 	assert_int_equal(sum_of("store [zram]"), 256 * PAGE);
@@ -68,8 +78,7 @@ TEST(captured)
 	size_t len;
 	cleanup_free char *slab = fixture("slabinfo-6.18", &len);
 
-	clear();
-	slabinfo_parse(slab, len, PAGE, &sums);
+	read_text(slabinfo_read, "slabinfo", slab, len);
 	assert_int_equal(sums.count, 5);
 	assert_true(sum_of("ext4_inode_cache") > sum_of("kmalloc-4k"));
 }
@@ -83,8 +92,7 @@ TEST(bounds)
 	for (int i = 0; i < NAME_SUMS_MAX + 3; i++)
 		strbuf_printf(&text, "0-1 1 f%d+0 pages=1\n", i);
 	strbuf_puts(&text, "0-1 1 f1+0 pages=5\n");
-	clear();
-	vmallocinfo_parse(text.data, text.len, PAGE, &sums);
+	read_text(vmallocinfo_read, "vmallocinfo", text.data, text.len);
 	assert_int_equal(sums.count, NAME_SUMS_MAX);
 	assert_int_equal(sums.others, 3 * PAGE);
 	assert_int_equal(sum_of("f1"), 6 * PAGE);
@@ -92,8 +100,7 @@ TEST(bounds)
 	strbuf_puts(&text, "0-1 1 ");
 	strbuf_fill(&text, 'n', 200);
 	strbuf_puts(&text, "+0 pages=1\n");
-	clear();
-	vmallocinfo_parse(text.data, text.len, PAGE, &sums);
+	read_text(vmallocinfo_read, "vmallocinfo", text.data, text.len);
 	memset(name, 'n', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	assert_int_equal(sum_of(name), PAGE);

@@ -189,9 +189,9 @@ TEST(pressure)
 
 static int swapped_of(const char *text, struct swap_activity *ret)
 {
-	cleanup_free char *copy = exact_copy(text, strlen(text));
+	cleanup_free char *copy = exact_copy(text, strlen(text) + 1);
 
-	return swap_activity_parse(copy, strlen(text), 4096, ret);
+	return swap_activity_parse(copy, 4096, ret);
 }
 
 TEST(swapped)
@@ -205,13 +205,12 @@ TEST(swapped)
 	};
 	struct swap_activity a = {.in = 7};
 	size_t len;
-	cleanup_free char *text = fixture("vmstat-6.18", &len);
+	cleanup_free char *vmstat = fixture("vmstat-6.18", &len), *text = strndup(vmstat, len);
 
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
 		assert_int_equal(swapped_of(refused[i], &a), -EINVAL);
-	assert_int_equal(swap_activity_parse(NULL, 0, 4096, &a), -EINVAL);
 	assert_true(!a.known && a.in == 7);
-	assert_int_equal(swap_activity_parse(text, len, 16384, &a), 0);
+	assert_int_equal(swap_activity_parse(text, 16384, &a), 0);
 	assert_true(a.known);
 	assert_int_equal(a.in, UINT64_C(16384) * 1024);
 	assert_int_equal(a.out, UINT64_C(16384) * 98765);
@@ -256,9 +255,9 @@ TEST(oom_kills)
 	struct oom_kills kills = {};
 
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
-		assert_int_equal(oom_kills_parse(refused[i], strlen(refused[i]), &kills), -EINVAL);
+		assert_int_equal(oom_kills_parse(refused[i], &kills), -EINVAL);
 	assert_false(kills.known);
-	assert_int_equal(oom_kills_parse(one, strlen(one), &kills), 0);
+	assert_int_equal(oom_kills_parse(one, &kills), 0);
 	assert_true(kills.known && kills.count == 3);
 }
 
@@ -274,16 +273,14 @@ TEST(refaults)
 	static const char two[] = "workingset_refault_anon 3\nx 1\nworkingset_refault_file 4\n";
 	uint64_t bytes = 7;
 	size_t len;
-	cleanup_free char *text = fixture("vmstat-6.18", &len);
+	cleanup_free char *vmstat = fixture("vmstat-6.18", &len), *text = strndup(vmstat, len);
 
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
-		assert_int_equal(refaults_parse(refused[i], strlen(refused[i]), 4096, &bytes),
-				 -EINVAL);
+		assert_int_equal(refaults_parse(refused[i], 4096, &bytes), -EINVAL);
 	assert_int_equal(bytes, 7);
-	assert_int_equal(refaults_parse(one, strlen(one), 4096, &bytes), 0);
+	assert_int_equal(refaults_parse(one, 4096, &bytes), 0);
 	assert_int_equal(bytes, 3 * 4096);
-	assert_int_equal(refaults_parse(two, strlen(two), 4096, &bytes), 0);
+	assert_int_equal(refaults_parse(two, 4096, &bytes), 0);
 	assert_int_equal(bytes, 7 * 4096);
-	assert_true(refaults_parse(text, len, 4096, &bytes) == 0 ||
-		    !strstr(text, "workingset_refault"));
+	assert_true(refaults_parse(text, 4096, &bytes) == 0 || !strstr(text, "workingset_refault"));
 }

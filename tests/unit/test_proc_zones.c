@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* zones_parse(): the zones and the end of RAM; zones_spans(). */
+/* zones_read(): the zones and the end of RAM; zones_spans(). */
 #include "test_proc.h"
 
 #include "base/strbuf.h"
@@ -10,7 +10,11 @@ static struct zones zones;
 
 static uint64_t end_of(const char *text, size_t len)
 {
-	zones_parse(text, len, &zones);
+	cleanup(proc_tree_done) struct proc_tree t;
+
+	proc_tree_init(&t);
+	proc_tree_put(&t, "zoneinfo", text, len);
+	zones_read(t.proc.fd, &zones);
 	return zones.end;
 }
 

@@ -6,6 +6,17 @@
 #include "query/query_parse.h"
 #include "query/result.h"
 
+/* The last two steps. */
+static int query_run(struct snapshot *s, struct query_rows *rows, const struct query *q,
+		     struct result *ret)
+{
+	int r = query_group(s, q, rows);
+
+	if (r == 0)
+		query_show(s, q, rows, false, ret);
+	return r;
+}
+
 #define MIB UINT64_C(1048576)
 
 struct fixture {

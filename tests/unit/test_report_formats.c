@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "write/text.h"
 #include "report/report.h"
-#include "write/csv.h"
+#include "write/field_text.h"
 
 static void as_ndjson(struct strbuf *out, const struct result *r, const struct table_style *style)
 {

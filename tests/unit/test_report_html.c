@@ -50,7 +50,7 @@ TEST(data)
 		struct sample s;
 
 		is[i].make(&s);
-		process_list_usual(&columns, NULL);
+		process_list_columns(&columns, &columns_usual, NULL);
 		style.columns = &columns;
 		golden_json(is[i].golden, render_page_json, &s.result, &style);
 	}
@@ -82,7 +82,7 @@ TEST(rows)
 		struct sample s;
 
 		is[i].make(&s);
-		process_list_usual(&columns, NULL);
+		process_list_columns(&columns, &columns_usual, NULL);
 		style.columns = &columns;
 		render_page_json(&out, &s.result, &style);
 		for (size_t k = 0; k < ARRAY_SIZE(is[i].says); k++) {
@@ -99,7 +99,7 @@ static const char *data_of(struct strbuf *out, struct sample *s, const char *spe
 	struct field_list columns;
 	struct field_error bad;
 
-	process_list_usual(&columns, NULL);
+	process_list_columns(&columns, &columns_usual, NULL);
 	if (spec)
 		assert_int_equal(field_list_parse(&columns, &process_fields, spec, &bad), 0);
 	sample_finish(s, s->snapshot.count);
@@ -136,7 +136,7 @@ static void render_page(struct strbuf *out, const struct sample *s)
 {
 	struct field_list columns;
 
-	process_list_usual(&columns, NULL);
+	process_list_columns(&columns, &columns_usual, NULL);
 	render_html(out, &s->result, &(struct table_style){.columns = &columns});
 	assert_int_equal(strbuf_error(out), 0);
 }
@@ -156,7 +156,7 @@ SAMPLE_TEST(page, sample_hostile)
 
 	s->snapshot.fallback_reason = "</noscript><script>&";
 	s->snapshot.counters_source = FROM_PROC;
-	process_list_usual(&columns, NULL);
+	process_list_columns(&columns, &columns_usual, NULL);
 	render_page_json(&data, &s->result, &(struct table_style){.columns = &columns});
 	render_page(&out, s);
 	text = strbuf_str(&out);

@@ -45,7 +45,7 @@ static void scene_init(struct scene *s)
 	s->delta.before.value[COUNTER_PSS] += 123456;
 	snap->change_us = 500000;
 	s->sample.result.delta = &s->delta;
-	process_list_watch(&s->columns, NULL);
+	process_list_columns(&s->columns, &columns_watch, NULL);
 }
 
 static void check(const char *name, struct scene *s, struct table_style style)

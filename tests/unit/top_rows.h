@@ -47,10 +47,10 @@ static inline void fixture_begin(struct fixture *f, void (*make)(struct sample *
 	make(&f->sample);
 	if (meminfo_has(&f->sample.snapshot.system.meminfo, MEMINFO_TOTAL))
 		sample_parts(&f->sample);
-	process_list_live(&set.columns[0], NULL);
+	process_list_columns(&set.columns[0], &columns_live, NULL);
 	set.group = f->sample.result.group;
 	if (set.group)
-		process_list_live(&set.columns[1], set.group);
+		process_list_columns(&set.columns[1], &columns_live, set.group);
 	set.order.keys = (struct field_list){.item = {process_field("pss")}, .count = 1};
 	view_init(&f->view, &set);
 	f->view.shared.facts.can_map = true;
