@@ -91,8 +91,8 @@ static int write_out(void *arg, const char *data, size_t len)
 	return r;
 }
 
-/* `path`: NULL for `fd`. */
-static int begin(struct output *out, const char *path, int fd, bool private)
+/* `path`: NULL for `fd`. `hidden`: no other user can read the file. */
+static int begin(struct output *out, const char *path, int fd, bool hidden)
 {
 	int r;
 
@@ -102,7 +102,7 @@ static int begin(struct output *out, const char *path, int fd, bool private)
 	if (!path)
 		return 0;
 	privilege_as_caller(true);
-	r = file_atomic_open(&out->file, path, private);
+	r = file_atomic_open(&out->file, path, hidden);
 	privilege_as_caller(false);
 	out->fd = out->file.fd;
 	return r < 0 ? report_open(path, out->file.refusal, r) : 0;
