@@ -21,6 +21,7 @@ sys.dont_write_bytecode = True  # the tree stays clean
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE + "/../support")
 
+import golden  # noqa: E402
 from outcome import PROGRAM, exit_code, need, result, run_checks, see_own_processes_only  # noqa: E402
 from serving import PATIENCE, Serve  # noqa: E402
 
@@ -275,15 +276,13 @@ def as_golden(name, label, documents, *args):
     if os.environ.get("UPDATE_GOLDEN"):
         with open(path, "wb") as file:
             file.write(done.stdout)
-    with open(path, "rb") as file:
-        result(done.stdout == file.read(), "%s, %s: the golden output" % (name, label), done.stderr)
+    result(done.stdout == golden.read(path), "%s, %s: the golden output" % (name, label), done.stderr)
 
 
 def check_filters():
     documents = {}
     for label in ("ordinary", "hostile", "bare", "groups"):
-        with open("%s/snapshot_%s.json" % (GOLDEN, label), encoding="utf-8") as file:
-            documents[label] = json.load(file)
+        documents[label] = json.loads(golden.read("%s/snapshot_%s.json" % (GOLDEN, label)))
     # A Hangul filler is an invisible letter.
     words = documents["words"] = copy.deepcopy(documents["ordinary"])
     words["host"]["name"] = "a b,c=d\\"
