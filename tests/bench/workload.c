@@ -238,7 +238,7 @@ int main(int argc, char **argv)
 	signal(SIGCHLD, SIG_IGN);
 	if (pipe(ready))
 		return 1;
-	if (argc > 2 && strcmp(program_invocation_short_name, "fleet") == 0)
+	if (argc > 2 && strncmp(program_invocation_short_name, "fleet", 5) == 0)
 		r = start_fleet(argc, argv);
 	else
 		for (int i = 1; i < argc && r == 0; i++)

@@ -128,7 +128,7 @@ if [ -n "$stuck" ]; then
 	wait_until grep -qs quit "$TMP/screen"
 	printf '\r' >&9
 	check 'top: shows values without waiting for mappings' wait_until grep -qs 'mappings: reading' "$TMP/screen"
-	check 'top: gives the reason for missing mappings' wait_until grep -qs 'the process is stuck, they cannot be read' "$TMP/screen"
+	check 'top: gives the reason for missing mappings' wait_until grep -qs 'it is stuck, so its mappings cannot be read' "$TMP/screen"
 	printf qq >&9
 	wait $job
 	exec 9>&-
