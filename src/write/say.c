@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "write/field_text.h"
 #include "write/format.h"
+#include "write/text.h"
 
 /* Where values come from. */
 struct source_row {
@@ -351,11 +352,21 @@ void say_lines(struct line *l, const struct said *s)
 void say_all(struct strbuf *out, const struct said *s, unsigned indent, unsigned width)
 {
 	for (const char *const *text = s->sentences->text; *text; text++) {
-		cleanup(strbuf_done) struct strbuf one = {};
-		struct line l = {.out = &one};
+		const size_t start = out->len;
+		struct line l = {.out = out};
+		cleanup(strbuf_done) struct strbuf wide = {};
 
-		if (say_sentence(&l, s, *text))
-			text_put_folded(out, strbuf_str(&one), indent, width);
+		if (!say_sentence(&l, s, *text))
+			continue;
+		/* Where it is: most fit, and need no memory of their own. */
+		if (strbuf_error(out) || text_fold(out->data + start, out->len - start,
+						   width - indent) == out->len - start) {
+			strbuf_putc(out, '\n');
+			continue;
+		}
+		strbuf_put(&wide, out->data + start, out->len - start);
+		out->len = start;
+		text_put_folded(out, strbuf_str(&wide), indent, width);
 	}
 }
 

@@ -103,10 +103,7 @@ size_t text_fit(const char *s, size_t len, unsigned limit, unsigned *ret_width)
 	return len;
 }
 
-/*
- * The length of the first line. A word that is wider than `width` has its own line. 0: any width.
- */
-static size_t fold(const char *s, size_t len, unsigned width)
+size_t text_fold(const char *s, size_t len, unsigned width)
 {
 	size_t end = 0;
 	unsigned used;
@@ -128,7 +125,7 @@ void text_put_folded(struct strbuf *out, const char *text, unsigned indent, unsi
 	size_t len = strlen(text);
 
 	for (;;) {
-		size_t n = fold(text, len, width - indent);
+		size_t n = text_fold(text, len, width - indent);
 
 		strbuf_put(out, text, n);
 		strbuf_putc(out, '\n');

@@ -51,6 +51,11 @@ size_t text_glyph(const char *s, size_t len, struct glyph *ret);
  */
 size_t text_fit(const char *s, size_t len, unsigned limit, unsigned *ret_width);
 
+/*
+ * The length of the first line of a text that is folded at blanks. A word that is wider than
+ * `width` has its own line. 0: any width.
+ */
+size_t text_fold(const char *s, size_t len, unsigned width);
 /* Writes text from column `indent` on, folded; further lines begin there, too. Ends the line. */
 void text_put_folded(struct strbuf *out, const char *text, unsigned indent, unsigned width);
 
