@@ -18,7 +18,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 sys.dont_write_bytecode = True
 import browser  # noqa: E402
 import check_html  # noqa: E402
-from browser import size_text  # noqa: E402
+from browser import size_text, span_text  # noqa: E402
 from outcome import O, PROGRAM, exit_code, run_checks, same  # noqa: E402
 
 # What is wider than the window, and cannot be scrolled.
