@@ -340,8 +340,8 @@ static int look_for_functions(struct heap *h, const struct address_space *s, str
 	return 0;
 }
 
-/* True if a Python gets each object of malloc, as far as that is known. */
-static bool has_python_malloc(const struct address_space *s)
+/* True if it is known that a Python does not get each object of malloc. */
+static bool lacks_python_malloc(const struct address_space *s)
 {
 	static const char variable[] = "PYTHONMALLOC=malloc"; /* or malloc_debug */
 	cleanup_free char *text = malloc(ENVIRONMENT_MAX);
@@ -351,9 +351,9 @@ static bool has_python_malloc(const struct address_space *s)
 
 	for (const char *at = text; len > 0 && at < text + len; at += strlen(at) + 1) {
 		if (strncmp(at, variable, strlen(variable)) == 0)
-			return true;
+			return false;
 	}
-	return false;
+	return len > 0;
 }
 
 /* The number of a file in the list, or SIZE_MAX: it has no functions of an allocator. */
@@ -376,7 +376,7 @@ static size_t find_file(struct heap *h, const struct address_space *s, uint32_t 
 			h->unread = r;
 	}
 	if (h->file[i].inlined && !h->inlined)
-		h->inlined = !has_python_malloc(s);
+		h->inlined = lacks_python_malloc(s);
 	return h->file[i].count ? i : SIZE_MAX;
 }
 

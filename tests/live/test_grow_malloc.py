@@ -269,7 +269,7 @@ def check_python():
     # The advice to have malloc alone is for those that do not.
     advised = {}
     for name in "malloc", "pymalloc":
-        done = subprocess.run((PROGRAM, "grow", "--malloc", "--", "/usr/bin/python3", "-S", "-c", "pass"),
+        done = subprocess.run((PROGRAM, "grow", "--malloc", "--", "/usr/bin/python3", "-S", "-c", "import time; time.sleep(0.2)"),
                               capture_output=True, text=True, env=dict(os.environ, PYTHONMALLOC=name), check=True,
                               timeout=LIMIT)
         advised[name] = "PYTHONMALLOC=malloc" in done.stderr
