@@ -39,15 +39,17 @@ struct search {
 
 static void find_spot(const struct search *s, struct found_function *f)
 {
+#if defined(__x86_64__)
 	size_t want = f->size < CODE_MAX ? f->size : CODE_MAX;
 	size_t len = elf_read_code(s->fd, s->facts, f->vaddr, s->code, want);
 
-	f->spot = probe_spot_first();
-#if defined(__x86_64__)
 	f->spot = probe_spot_x86(s->code, len);
 	/* What was not read may jump there. */
 	if (f->spot.at && len < f->size)
 		f->spot = probe_spot_first();
+#else
+	(void)s;
+	f->spot = probe_spot_first();
 #endif
 }
 
