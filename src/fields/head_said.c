@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What is said of the machine above a table: of RAM, of swap, of limits, and who holds what. */
+/* What is said of the machine above a table: of RAM, of swap, of limits, and of what holds most. */
 #include "fields/head_said.h"
 
 #include "fields/define.h"

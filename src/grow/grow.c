@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * From messages of the kernel to stacks with sums, and to a report.
+ * From messages of the kernel to stacks with sums; grow_report.c makes the report of them.
  *
  * A message is a change of a counter, or it says that a process began, executed a program, mapped
  * code or ended. A stack that its process had before is recalled (recall.h), and its change is

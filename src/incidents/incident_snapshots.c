@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the snapshots around an event hold: who was largest, who grew, which files there were. */
+/* What the snapshots around an event hold: which groups were largest, which grew, which files there were. */
 #include <errno.h>
 #include <string.h>
 

@@ -88,7 +88,7 @@ static void put_notes(void *arg, struct strbuf *out)
 	const unsigned width = t->style->width;
 
 	say_all(out, &(struct said){&file_accounts_said, t->r, NULL, t->style->bytes}, 0, width);
-	say_all(out, &(struct said){&file_unsure_said, t->r, NULL, false}, 0, width);
+	say_all(out, &(struct said){&file_unsure_said, t->r, NULL, SIZES_ROUNDED}, 0, width);
 }
 
 /* The width of a column that names others; 0: any. */

@@ -46,12 +46,14 @@ JSON_FIELD(took, "took_us", AMOUNT, value_signed(r->known, r->took), "");
 JSON_FIELD(text, "text", TEXT, value_text(r->text), "");
 JSON_FIELD(path, "path", TEXT, value_text(r->text), "", .flags = FIELD_PATH);
 JSON_FIELD(yes, "yes", BOOL, value_bool(true, r->yes), "");
+static const char *const words[] = {"one", "two", "three", NULL};
+JSON_FIELD(bits, "bits", WORDS, value_signed(true, r->count), "", .words = words);
 JSON_FIELD(ids, "ids", NUMBERS, value_rows(true, r->id, r->ids), "", .row_size = sizeof(int32_t));
 ROWS(rows, "items", &items, struct item, true, r->item, r->items, "", 0);
 static const struct fields things;
 JSON_FIELD(inner, "inner", OBJECT, value_row(r->inner), "", .fields = &things);
 static FIELDS(things, &field_count, &field_took, &field_text, &field_path, &field_yes, &field_rows,
-	      &field_inner, &field_ids);
+	      &field_inner, &field_ids, &field_bits);
 static SENTENCES(about, &things, NULL, "");
 
 static void check(const struct thing *t, const char *text, const char *expected)
@@ -128,11 +130,49 @@ TEST(rows)
 	check(&t, "{items: {name} {bytes}}", "a 1 KiB, b 2 KiB");
 	check(&t, "{items*1: [{name}||none]} there", "a, 2 more there");
 	check(&t, "it has: {items: {name}}[; {?items}all]", "it has: a, b; all");
+	check(&t, "{items; {name}}", "a; b");
 	check(&t, "of {ids}", NULL);
 	t = (struct thing){.id = {7, 9}, .ids = 2};
 	check(&t, "of {ids}", "of 7, 9");
 	check(&t, "{items: {name}}", NULL);
 	check(&t, "[{?items}some||none]", "none");
+}
+
+TEST(words)
+{
+	check(&(struct thing){.known = true, .count = 5}, "{?bits}it has {bits}",
+	      "it has one, three");
+	check(&(struct thing){.known = true}, "{?bits}it has {bits}", NULL);
+}
+
+TEST(sizes)
+{
+	static const struct {
+		enum said_sizes sizes;
+		const char *expected;
+	} is[] = {{SIZES_ROUNDED, "2 KiB"}, {SIZES_EXACT, "2048"}, {SIZES_SHORT, "2K"}};
+	const struct thing t = {.item = {{"a", 2048}}, .items = 1};
+
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		const struct said said = {&about, &t, NULL, is[i].sizes};
+		cleanup(strbuf_done) struct strbuf out = {};
+		struct line l = {.out = &out};
+
+		assert_true(say_sentence(&l, &said, "{items: {bytes}}"));
+		assert_string_equal(strbuf_str(&out), is[i].expected);
+	}
+}
+
+static SENTENCES(three, &things, NULL, "one two three {count}", "not {text}", "{count} more");
+
+/* What is folded begins at the indent, and each sentence that cannot be said has no line. */
+TEST(lines)
+{
+	const struct thing t = {.known = true, .count = 4};
+	cleanup(strbuf_done) struct strbuf out = {};
+
+	say_all(&out, &(struct said){&three, &t, NULL, SIZES_ROUNDED}, 2, 12);
+	assert_string_equal(strbuf_str(&out), "one two\n  three 4\n4 more\n");
 }
 
 TEST(faults)
