@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the snapshots around an event hold: which groups were largest, which grew, which files there were. */
+/* The snapshots around an event: which groups were largest, which grew, which files there were. */
 #include <errno.h>
 #include <string.h>
 
