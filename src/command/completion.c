@@ -15,6 +15,7 @@
 #include "fields/compare_fields.h"
 #include "fields/file_fields.h"
 #include "fields/growth_fields.h"
+#include "fields/head_said.h"
 #include "fields/incident_fields.h"
 #include "fields/map_fields.h"
 #include "fields/peak_fields.h"
@@ -306,6 +307,7 @@ static void print_documents(void)
 	print_fields("machine", &system_values);
 	print_fields("machine_ram", &system_ram);
 	print_fields("system", &system_document);
+	print_fields("head", &head_fields);
 	print_fields("change", &change_process_fields);
 	print_fields("group_change", &change_group_fields);
 	print_fields("change_sum", &change_total_fields);

@@ -81,7 +81,7 @@ SAID(percent, AMOUNT,
 		  r->fullest.memcg ? (int64_t)(100 * head_fullness(&r->fullest) + 0.5) : 0));
 SAID(limit, BYTES, value_bytes(r->fullest.memcg, r->fullest.limit.limit));
 SAID(path, TEXT, value_text(r->fullest.memcg ? r->fullest.memcg->path : NULL), .flags = FIELD_PATH);
-SAID(kills, AMOUNT, value_unsigned(true, s->oom_kills.count));
+SAID(kills, AMOUNT, value_unsigned(s->oom_kills.known, s->oom_kills.count));
 SAID(today, AMOUNT, value_unsigned(r->kills_today, r->kills_today ? *r->kills_today : 0));
 static FIELDS(limits, &field_percent, &field_limit, &field_path, &field_kills, &field_today);
 
@@ -138,3 +138,83 @@ FLAG(cgroups, r->cgroups);
 static FIELDS(holders, &field_holders, &field_cgroups);
 
 SENTENCES(head_holders_said, &holders, NULL, "[{?cgroups}cgroup ]{holders: {name} {bytes}}");
+
+/* ---- in JSON ---- */
+
+#define NAME_BYTES .max = {1024}, .max_hex = {1024}, .flags = FIELD_HEX
+
+#undef ROW
+#define ROW const struct head_holder *r = row
+JSON_FIELD(holder_name, "name", TEXT, value_text(r->name),
+	   "a program, a cgroup, or what the memory is for", NAME_BYTES);
+JSON_KNOWN(holder_bytes, "bytes", BYTES, value_bytes(true, r->bytes), "what it holds");
+static FIELDS(part_holders, &field_holder_name, &field_holder_bytes);
+
+#undef ROW
+#define ROW const struct head_part *r = row
+JSON_KNOWN(part, "part", TEXT, value_text(r->key), "which one");
+JSON_KNOWN(part_title, "title", TEXT, value_text(r->title), "what the table calls it");
+JSON_KNOWN(part_bytes, "bytes", BYTES, value_bytes(true, r->bytes), "its size");
+ROWS(part_holders, "holders", &part_holders, struct head_holder, true, r->holder, r->holders,
+     "what holds most of it. Of compressed memory, it may be more than the part", FIELD_KNOWN);
+static FIELDS(parts, &field_part, &field_part_title, &field_part_bytes, &field_part_holders);
+
+#undef ROW
+#define ROW const struct head_limit *r = row
+#define DETAIL(name, json, c, help)                                                                \
+	JSON_FIELD(name, json, BYTES,                                                              \
+		   value_bytes(memcg_has(r->memcg, c), memcg_detail(r->memcg, c)), help)
+JSON_FIELD(limit_cgroup, "cgroup", TEXT, value_text(r->memcg->path), "its path", NAME_BYTES);
+JSON_KNOWN(limit_bytes, "limit_bytes", BYTES, value_bytes(true, r->limit.limit), "its own limit");
+JSON_KNOWN(left_bytes, "left_bytes", BYTES, value_bytes(true, r->limit.left),
+	   "what can still be charged to it");
+DETAIL(limit_anon, "anon_bytes", COUNTER_MEM_ANON, "as MEM_ANON of zmem-bpf-columns(7)");
+DETAIL(limit_shmem, "shmem_bytes", COUNTER_MEM_SHMEM, "likewise MEM_SHMEM");
+DETAIL(limit_kernel, "kernel_bytes", COUNTER_MEM_KERNEL, "likewise MEM_KERNEL");
+static FIELDS(limited, &field_limit_cgroup, &field_limit_bytes, &field_left_bytes,
+	      &field_limit_anon, &field_limit_shmem, &field_limit_kernel);
+
+#undef ROW
+#define ROW const struct node_memory *r = row
+JSON_KNOWN(node, "node", NUMBER, value_signed(true, r->node), "its number");
+JSON_KNOWN(node_total, "total_bytes", BYTES, value_bytes(true, r->total), "its RAM");
+JSON_KNOWN(node_free, "free_bytes", BYTES, value_bytes(true, r->free), "what is free of it");
+static FIELDS(nodes, &field_node, &field_node_total, &field_node_free);
+
+#undef ROW
+#define ROW                                                                                        \
+	const struct head_all *all = row;                                                          \
+	const struct head *r = all->head;                                                          \
+	const struct overview *o = &r->overview;                                                   \
+	const struct system_info *s = &r->snapshot->system;                                        \
+	(void)o, (void)s
+
+JSON_FIELD(total_bytes, "total_bytes", BYTES, value_bytes(o->total, o->total), "all RAM");
+JSON_FIELD(used_bytes, "used_bytes", BYTES, value_bytes(o->sums_known, o->sums.used),
+	   "what is neither free nor can be freed");
+JSON_FIELD(freeable_bytes, "freeable_bytes", BYTES, value_bytes(o->sums_known, o->sums.freeable),
+	   "what the kernel can free without swapping");
+JSON_FIELD(free_bytes, "free_bytes", BYTES, value_bytes(o->sums_known, o->sums.free),
+	   "what is free: the three add up to total_bytes");
+ROWS(head_parts, "parts", &parts, struct head_part, true, all->part, all->parts,
+     "the parts of RAM, which add up to total_bytes, the largest first. Empty if they are not known",
+     FIELD_KNOWN);
+ROWS(head_cgroups, "cgroups", &limited, struct head_limit, true, all->limit, all->limits,
+     "the memory cgroups with the fullest limits of their own, the fullest first. Empty if cgroups "
+     "were not read",
+     FIELD_KNOWN);
+ROWS(head_nodes, "nodes", &nodes, struct node_memory, s->nodes.count, s->nodes.node, s->nodes.count,
+     "the NUMA nodes with RAM. Null unless there are several and swap is in use", 0);
+JSON_FIELD(head_some, "psi_some_avg10_hundredths", AMOUNT,
+	   value_unsigned(s->pressure.known, s->pressure.some_avg10),
+	   "memory pressure, as in system of zmem.snapshot");
+JSON_FIELD(head_full, "psi_full_avg10_hundredths", AMOUNT,
+	   value_unsigned(s->pressure.known, s->pressure.full_avg10), "likewise");
+JSON_FIELD(head_kills, "oom_kills", AMOUNT, value_unsigned(s->oom_kills.known, s->oom_kills.count),
+	   "processes that OOM kills ended since boot");
+JSON_FIELD(head_today, "oom_kills_today", AMOUNT,
+	   value_unsigned(r->kills_today, r->kills_today ? *r->kills_today : 0),
+	   "OOM kills of today in the recording of this machine. Null if it was not read");
+FIELDS(head_fields, &field_total_bytes, &field_used_bytes, &field_freeable_bytes, &field_free_bytes,
+       &field_head_parts, &field_head_cgroups, &field_head_nodes, &field_head_some,
+       &field_head_full, &field_head_kills, &field_head_today);

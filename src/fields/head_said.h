@@ -58,4 +58,25 @@ struct head_holders {
 };
 extern const struct sentences head_holders_said;
 
+/* A part of RAM. */
+struct head_part {
+	const char *key, *title;
+	uint64_t bytes;
+	struct head_holder holder[OVERVIEW_HOLDERS]; /* the largest first */
+	size_t holders;
+};
+
+#define HEAD_LIMITS 20
+
+/* What is looked for in a head, for JSON. */
+struct head_all {
+	const struct head *head;
+	struct head_part part[OVERVIEW_PARTS]; /* the largest first */
+	size_t parts;
+	struct head_limit limit[HEAD_LIMITS]; /* the fullest first */
+	size_t limits;
+};
+/* Rows are struct head_all. */
+extern const struct fields head_fields;
+
 #endif

@@ -62,7 +62,8 @@ JSON_FIELD(before, "before_bytes", BYTES, value_bytes(true, r->before),
 	   "at the beginning of that time");
 JSON_FIELD(after, "after_bytes", BYTES, value_bytes(true, r->after), "at its end");
 JSON_FIELD(change, "change_bytes", CHANGE, value_signed(true, group_change_of(r)), "above 0");
-static FIELDS(growths, &field_group, KEYS, &field_before, &field_after, &field_change);
+static FIELDS(growths, &field_group, KEYS, &field_procs, &field_before, &field_after, &field_change,
+	      &field_missing);
 
 JSON_FIELD(shown_name, "name", TEXT, value_text(r->group ? r->group : "(none)"), "program",
 	   NAME_MAX_BYTES);
@@ -307,12 +308,13 @@ static const char *constraint_source(const struct event_record *e)
 	}
 }
 
-static struct value unread(const struct incident *i)
+/* Their number, or if they were not counted, those of which it is known. */
+static struct value unread(const struct incident *i, bool counted)
 {
 	uint32_t count;
 	bool known = incident_unread(i, &count);
 
-	return value_signed(known, count);
+	return value_signed(counted ? known : !known && count, count);
 }
 
 JSON_KNOWN(number, "number", NUMBER, value_signed(true, i->number),
@@ -379,9 +381,18 @@ JSON_KNOWN(late, "processes_late", BOOL, value_bool(true, event_number(r, EVENT_
 JSON_KNOWN(table, "table", BOOL, value_bool(true, event_number(r, EVENT_TABLE)),
 	   "true if the recording has the table of that moment, not the victim alone");
 JSON_FIELD(
-	unread, "processes_unread", AMOUNT, unread(i),
+	unread, "processes_unread", AMOUNT, unread(i, true),
 	"processes for which there was no time, without zombies. Null if they were not counted, or if "
 	"the victim alone was read");
+JSON_FIELD(unread_least, "processes_unread_least", AMOUNT, unread(i, false),
+	   "if processes_unread is null, there were more than so many. Null: no number is known");
+JSON_FIELD(earlier, "processes_earlier", AMOUNT,
+	   value_signed(i->during &&event_number(r, EVENT_TABLE),
+			i->during ? i->during->collection.earlier : 0),
+	   "processes among them that have the values of the snapshot before");
+JSON_FIELD(group_kills, "group_kills", AMOUNT, value_unsigned(i->group_kills, i->group_kills),
+	   "processes that were killed as a group (memory.oom.group), of which this one was the "
+	   "first. Null of all others");
 JSON_FIELD(limits, "limits", OBJECT, value_row(i->during && i->baseline ? i : NULL),
 	   "cgroups that reached a limit, most kills first. Null if there is no snapshot before",
 	   .fields = &limits);
@@ -398,6 +409,9 @@ ROWS(ram, "ram", &change_ram_fields, struct ram_change, i->ram.known, i->ram.ite
      "the classes of RAM that changed over ten minutes, or since the recording began, the largest "
      "change first. Null without two censuses",
      0);
+JSON_FIELD(ram_span, "ram_span_ms", AMOUNT,
+	   value_signed(i->ram.known, i->ram.after_ms - i->ram.before_ms),
+	   "the time between the two censuses");
 JSON_FIELD(machine, "system", OBJECT, value_row(i->during), "the machine then", .fields = &machine);
 ROWS(files, "files", &files, struct shared_file, i->files_ms, i->file, i->files,
      "the largest files of shared memory and tmpfs of the cgroup that reached its limit, or of the "
@@ -418,11 +432,13 @@ JSON_FIELD(files_reason, "files_reason", TEXT,
 		&field_filled_by, &field_levels, &field_victim, &field_event_LISTED,               \
 		&field_event_LOST, &field_late, &field_table, &field_event_MISSED,                 \
 		&field_event_TOOK_NS
-#define OF_TIME &field_limits, &field_largest, &field_grew, &field_ram, &field_machine
+#define OF_TIME                                                                                    \
+	&field_limits, &field_largest, &field_grew, &field_ram, &field_ram_span, &field_machine
 FIELDS(incident_fields, &field_event_ID, &field_time, OF_TIME);
 FIELDS(kill_fields, OF_KILL);
-FIELDS(incident_kill_fields, &field_number, &field_event_ID, OF_KILL, &field_unread, &field_charges,
-       &field_held_inside, &field_grown_inside, OF_FILES, OF_TIME);
+FIELDS(incident_kill_fields, &field_number, &field_event_ID, OF_KILL, &field_unread,
+       &field_unread_least, &field_earlier, &field_group_kills, &field_charges, &field_held_inside,
+       &field_grown_inside, OF_FILES, OF_TIME);
 
 static FIELDS(sender, &field_event_SENDER_PID, &field_event_SENDER_UID, &field_event_SENDER_COMM,
 	      &field_event_SENDER_NAME, &field_event_SENDER_UNIT, &field_event_SENDER_CONTAINER);

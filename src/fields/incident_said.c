@@ -155,22 +155,6 @@ SENTENCES(kill_level_said, &level, NULL,
 	const struct incident *i = of;                                                             \
 	(void)i
 
-static uint32_t unread(const struct incident *i, bool *ret_known)
-{
-	uint32_t count;
-
-	*ret_known = incident_unread(i, &count);
-	return event_number(i->event, EVENT_LATE) ? count : 0;
-}
-
-static struct value unread_value(const struct incident *i, bool exact)
-{
-	bool known;
-	uint32_t count = unread(i, &known);
-
-	return value_signed(event_number(i->event, EVENT_LATE) && known == exact, count);
-}
-
 static bool is_listed(const struct event_record *e)
 {
 	return event_number(e, EVENT_TABLE) || event_number(e, EVENT_LISTED) > 1;
@@ -192,21 +176,14 @@ SAID(unit_part, TEXT, value_text(name_of_pod_part(event_text(r, EVENT_UNIT))));
 SAID(own_limit, BYTES,
      value_bytes(!event_text(r, EVENT_CONSTRAINT) && event_has(r, EVENT_LIMIT),
 		 event_number(r, EVENT_LIMIT)));
-SAID(group_kills, AMOUNT, value_signed(true, (int64_t)i->group_kills));
 FLAG(listed, is_listed(r));
 FLAG(left_out, is_listed(r) && !event_number(r, EVENT_TABLE));
 SAID(no_table, TEXT, value_text(no_table(i)));
-SAID(unread, AMOUNT, unread_value(i, true));
-SAID(unread_least, AMOUNT, unread_value(i, false));
-SAID(earlier, AMOUNT,
-     value_signed(i->during &&event_number(r, EVENT_TABLE),
-		  i->during ? i->during->collection.earlier : 0));
 FLAG(held_any, event_has(r, EVENT_RSS_ANON) || event_has(r, EVENT_RSS_FILE) ||
 		       event_has(r, EVENT_RSS_SHMEM) || event_has(r, EVENT_SWAP) ||
 		       event_has(r, EVENT_PGTABLES));
 static FIELDS(victim, &field_held_any, &field_container_part, &field_unit_part, &field_own_limit,
-	      &field_group_kills, &field_listed, &field_left_out, &field_no_table, &field_unread,
-	      &field_unread_least, &field_earlier);
+	      &field_listed, &field_left_out, &field_no_table);
 
 #define VICTIM(how)                                                                                \
 	"  " how ": {victim.name~|60}[, PID {victim.pid}][, user {victim.user}]"                   \
@@ -229,8 +206,9 @@ SENTENCES(
 	"[, in {kernel_ns}]||of the same burst as the kill before: the victim alone was read]"
 	"[; {?left_out}the table of this kill was not recorded[: {no_table}]]"
 	"[; {processes_lost+} had no room]"
-	"[; {?processes_late}[{unread+} other{s} {was/were}||more than {unread_least+} other{s} {was/were}||others were]"
-	" not read: the time was over[ ({earlier+} {has/have} the values of the snapshot before)]]"
+	"[; {?processes_late}[{processes_unread+} other{s} {was/were}"
+	"||more than {processes_unread_least+} other{s} {was/were}||others were] not read: the time "
+	"was over[ ({processes_earlier+} {has/have} the values of the snapshot before)]]"
 	"[; {kills_missed+} kill{s} before it {was/were} only counted]");
 
 /* Of a process that is not known, the recorder saw no PID. */
@@ -272,7 +250,7 @@ SENTENCES(incident_machine_said, &incident_fields, &machine,
 	  "[{!system.swap_total_bytes}no swap"
 	  "||swap {system.swap_used_bytes} of {system.swap_total_bytes}||swap not known]"
 	  "[; zram takes {system.zram_bytes}][; in no process {system.swap_unattributed_bytes}]",
-	  "  RAM by class over the last {ram.span_ms}: "
+	  "  RAM by class over the last {ram_span_ms}: "
 	  "[{ram.large*5: {change_bytes} {title}}||no class changed much]");
 
 /* ---- headings of its tables ---- */

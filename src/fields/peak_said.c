@@ -10,10 +10,10 @@
 #define ROW const struct peak *r = row
 
 SAID(pss_later_us, AMOUNT,
-     value_unsigned(r->pss_known && r->pss_offset_us > r->offset_us,
+     value_unsigned(!r->unseen && r->pss_known && r->pss_offset_us > r->offset_us,
 		    r->pss_offset_us - r->offset_us));
 SAID(pss_before_us, AMOUNT,
-     value_unsigned(r->pss_known && r->pss_offset_us <= r->offset_us,
+     value_unsigned(!r->unseen && r->pss_known && r->pss_offset_us <= r->offset_us,
 		    r->offset_us - r->pss_offset_us));
 SAID(signal_name, TEXT, value_text(r->signal ? strsignal(r->signal) : NULL));
 SAID(runs_on, AMOUNT, value_unsigned(r->exit_code >= 0, r->still));
@@ -25,7 +25,7 @@ SENTENCES(peak_when_said, &peak_document, &also,
 	  "{peak.offset_us} after the start, by {peak.processes_count} process{es}");
 SENTENCES(peak_time_said, &peak_document, NULL, " ({peak.time_ms})");
 SENTENCES(peak_pss_said, &peak_document, &also,
-	  "[{pss_later_us} later||{pss_before_us} before], when RSS was {peak.pss_rss_bytes}");
+	  "[{pss_later_us} later, ||{pss_before_us} before, ]when RSS was {peak.pss_rss_bytes}");
 SENTENCES(peak_end_said, &peak_document, &also,
 	  "time     {duration_us}, {processes_count} process{es}"
 	  "[, killed by signal {signal} ({signal_name})||, exit code {exit_code}]");

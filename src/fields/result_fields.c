@@ -16,8 +16,12 @@ COUNT(same, "same", same);
 COUNT(moved, "moved", moved);
 COUNT(different, "different", different);
 COUNT(check_gone, "gone", gone);
-static FIELDS(check, &field_checked, &field_same, &field_moved, &field_different,
-	      &field_check_gone);
+COUNT(check_ended, "ended", ended);
+COUNT(check_denied, "denied", denied);
+COUNT(check_unread, "unread", unread);
+COUNT(check_self, "self", self);
+static FIELDS(check, &field_checked, &field_same, &field_moved, &field_different, &field_check_gone,
+	      &field_check_ended, &field_check_denied, &field_check_unread, &field_check_self);
 
 #undef ROW
 #define ROW const struct collection *r = row
@@ -29,10 +33,8 @@ static FIELDS(left_out, &field_depth, &field_bytes, &field_time);
 /* The first ones; 0 is behind the last. */
 static struct value not_seen_pids(const struct collection *r)
 {
-	size_t count = 0;
+	const uint32_t count = collection_pids(r);
 
-	while (count < NOT_SEEN_PIDS && r->not_seen_pid[count])
-		count++;
 	/* An old recording does not have them. */
 	return value_rows(r->not_seen_known && (count || !r->not_seen), r->not_seen_pid, count);
 }
@@ -49,6 +51,8 @@ COUNT(denied, "denied", denied);
 COUNT(timeout, "timeout", timeout);
 COUNT(raced, "raced", raced);
 JSON_FIELD(not_seen, "not_seen", AMOUNT, value_unsigned(r->not_seen_known, r->not_seen), "");
+JSON_FIELD(not_seen_least, "not_seen_least", AMOUNT,
+	   value_unsigned(!r->not_seen_known && r->not_seen, r->not_seen), "");
 JSON_FIELD(not_seen_pids, "not_seen_pids", NUMBERS, not_seen_pids(r), "",
 	   .row_size = sizeof(pid_t));
 COUNT(earlier, "earlier", earlier);
@@ -56,10 +60,11 @@ JSON_FIELD(shared_mm, "shared_mm", AMOUNT, value_unsigned(!r->shared_mm_unknown,
 JSON_FIELD(cross_check, "cross_check", OBJECT,
 	   value_row(r->cross_check.done ? &r->cross_check : NULL), "", .fields = &check);
 OBJECT(left_out, "cgroups_left_out", &left_out, r, "");
+JSON_FIELD(dying, "cgroups_dying", AMOUNT, value_unsigned(r->cgroups_dying, r->cgroups_dying), "");
 FIELDS(collection_fields, &field_complete, &field_duration_us, &field_seen, &field_reported,
        &field_filtered, &field_kernel_threads, &field_zombies, &field_gone, &field_denied,
-       &field_timeout, &field_raced, &field_not_seen, &field_not_seen_pids, &field_earlier,
-       &field_shared_mm, &field_cross_check, &field_left_out);
+       &field_timeout, &field_raced, &field_not_seen, &field_not_seen_least, &field_not_seen_pids,
+       &field_earlier, &field_shared_mm, &field_cross_check, &field_left_out, &field_dying);
 
 /* ---- since an earlier snapshot ---- */
 

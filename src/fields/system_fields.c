@@ -423,6 +423,10 @@ JSON_FIELD(pss_mapped, "pss_mapped_bytes", BYTES, value_bytes(r->pss_mapped_know
 	   "likewise, of pss_file and pss_shmem");
 JSON_FIELD(mapped_residual, "mapped_residual_bytes", CHANGE, LESS(MEMINFO_MAPPED, pss_mapped),
 	   "Mapped less that sum");
+JSON_FIELD(shmem_rest, "shmem_not_in_pss_bytes", BYTES,
+	   value_bytes(r->snapshot->balance.shmem_not_in_pss_known,
+		       r->snapshot->balance.shmem_not_in_pss),
+	   "Shmem less pss_shmem of all processes: it is in no page table of a process");
 JSON_KNOWN(processes, "processes", AMOUNT, value_unsigned(true, r->processes),
 	   "processes with memory of their own. Processes that share an address space count once");
 JSON_KNOWN(pss_missing, "pss_missing_processes", AMOUNT, value_unsigned(true, r->pss_missing),
@@ -432,8 +436,8 @@ JSON_KNOWN(denied, "denied_processes", AMOUNT, value_unsigned(true, r->snapshot-
 JSON_KNOWN(hidden, "hidden_processes", BOOL, value_bool(true, r->snapshot->collection.hidden),
 	   "true if /proc hides some processes: the residuals include their memory");
 static FIELDS(books, &field_pss_anon, &field_anon_residual, &field_pss_mapped,
-	      &field_mapped_residual, &field_processes, &field_pss_missing, &field_denied,
-	      &field_hidden);
+	      &field_mapped_residual, &field_shmem_rest, &field_processes, &field_pss_missing,
+	      &field_denied, &field_hidden);
 
 JSON_FIELD(ram_object, "ram", OBJECT, value_row(r->ram),
 	   "where the RAM is. Null if the machine does not tell how much it has",

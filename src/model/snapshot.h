@@ -506,6 +506,16 @@ struct collection {
 	uint64_t cgroups_dying;
 };
 
+/* How many of the processes that were not seen have their pid there. */
+static inline uint32_t collection_pids(const struct collection *c)
+{
+	uint32_t count = 0;
+
+	while (count < NOT_SEEN_PIDS && c->not_seen_pid[count])
+		count++;
+	return count;
+}
+
 /* What the kernel charges to a memcg, bytes. */
 #define MEMCG_DETAILS ((int)COUNTER_COUNT - (int)COUNTER_MEM_HIGH)
 

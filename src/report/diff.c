@@ -124,6 +124,8 @@ static void put_totals(struct json_writer *w, const struct diff_report *r)
 	json_object(w, "totals");
 	json_all(w, &change_total_fields, &r->changes->total, NULL, false);
 	json_end(w, '}');
+	json_u64(w, "small_changes", r->small);
+	json_u64(w, "rows_not_written", r->changes->count - r->shown);
 	json_all(w, &change_machine_fields, &r->ram, NULL, false);
 }
 
@@ -133,7 +135,7 @@ void render_diff_json(struct strbuf *out, const struct diff_report *r)
 	struct change_keys keys;
 
 	change_keys_set(&keys, r->group);
-	json_document_begin(w, "zmem.diff", "1.2", r->after);
+	json_document_begin(w, "zmem.diff", "1.3", r->after);
 	json_newline(w);
 	put_totals(w, r);
 	json_newline(w);

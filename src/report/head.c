@@ -12,6 +12,7 @@
 #include "write/format.h"
 #include "write/say.h"
 
+#define HEAD_HOLDERS OVERVIEW_HOLDERS
 #define LINES_BEFORE 3 /* the sums, the bar, the headings */
 /* Columns. */
 #define BAR_WIDTH  36
@@ -172,8 +173,9 @@ static void find_holders(const struct head *h, enum overview_part part, struct h
 		find_parts(ram, RAM_PAGE_CACHE, ret);
 }
 
-size_t head_holders(const struct head *h, enum overview_part part,
-		    struct head_holder ret[HEAD_HOLDERS])
+/* The largest first. Returns how many. */
+static size_t head_holders(const struct head *h, enum overview_part part,
+			   struct head_holder ret[HEAD_HOLDERS])
 {
 	struct holders found = {};
 	size_t count = 0;
@@ -389,9 +391,28 @@ size_t head_limits(const struct head *h, struct head_limit *item, size_t most)
 	return count;
 }
 
+void head_find(const struct head *h, struct head_all *ret)
+{
+	const struct overview *o = &h->overview;
+
+	*ret = (struct head_all){.head = h, .parts = o->parts};
+	for (size_t i = 0; i < o->parts; i++) {
+		const enum overview_part part = o->order[i];
+		struct head_part *p = &ret->part[i];
+
+		p->key = overview_part_name(part);
+		p->title = head_title(h, part);
+		p->bytes = o->bytes[part];
+		p->holders = head_holders(h, part, p->holder);
+	}
+	ret->limits = head_limits(h, ret->limit, HEAD_LIMITS);
+}
+
 bool head_has_limits(const struct head *h)
 {
-	return h->snapshot->system.oom_kills.count || h->fullest.memcg;
+	const struct oom_kills *kills = &h->snapshot->system.oom_kills;
+
+	return (kills->known && kills->count) || h->fullest.memcg;
 }
 
 void head_put_limits(const struct head *h, struct line *l)

@@ -23,11 +23,8 @@ void head_put(const struct head *h, struct line *l, size_t i, size_t lines);
 /* "page cache" */
 const char *head_title(const struct head *h, enum overview_part part);
 
-#define HEAD_HOLDERS OVERVIEW_HOLDERS
-
-/* What holds most of the part, the largest first. Returns how many. */
-size_t head_holders(const struct head *h, enum overview_part part,
-		    struct head_holder ret[HEAD_HOLDERS]);
+/* Looks for what holds most of each part, and for the fullest cgroups. */
+void head_find(const struct head *h, struct head_all *ret);
 
 /* The line of swap: what is in use, and its parts. */
 void head_put_swap(const struct head *h, struct line *l);

@@ -4,16 +4,10 @@
  * end a script element are escaped.
  *
  *	{"schema":"zmem.page","schema_version":"1.0",
- *	 "tool", "timestamp", "timestamp_ms", "host", "source", "collection", "system", "totals":
- *						as in zmem.snapshot
+ *	 "tool", "timestamp", "timestamp_ms", "host", "source", "collection", "system", "head",
+ *	 "totals":				as in zmem.snapshot
  *	 "memory", "kernel", "user":		as in zmem.system
  *	 "said":{"badge":"✓ complete",…},	what the page says of the machine; null: nothing
- *	 "head":null | {"total_bytes","used_bytes","freeable_bytes","free_bytes","parts":[
- *	  {"part":"processes","title":"processes (PSS)","bytes":4096,
- *	   "holders":[{"name","bytes"}]},	what holds most of it
- *	  …],					the parts of RAM, the largest first: they add up
- *	  "cgroups":[{"cgroup":"/a","limit_bytes","left_bytes","anon_bytes","shmem_bytes",
- *	   "kernel_bytes"},…]},		memory cgroups, the fullest first
  *	 "summary":"total of 12 processes; …",	the last line of the table
  *	 "others":null | {…},			sums, like "totals", of the rows that are left out
  *	 "group":null | "unit",			the initial grouping
@@ -46,9 +40,6 @@
 /* The limits of an encoded text and of its bytes in hex. JSON has longer texts. */
 #define TEXT_MAX 1024
 #define RAW_MAX	 256
-
-/* The cgroups of a list in the page. */
-#define CGROUPS_MAX 20
 
 /* A value that was not measured; JSON integers cannot have this value. */
 #define UNKNOWN INT64_MIN
@@ -242,55 +233,6 @@ static void put_machine(struct page *p)
 	json_lines(w, &system_parts, &report, NULL);
 }
 
-static void put_part(struct json_writer *w, const struct head *h, enum overview_part part)
-{
-	struct head_holder holder[HEAD_HOLDERS];
-	size_t count = head_holders(h, part, holder);
-
-	json_begin(w, '{');
-	json_string(w, "part", overview_part_name(part));
-	json_string(w, "title", head_title(h, part));
-	json_u64(w, "bytes", h->overview.bytes[part]);
-	json_array(w, "holders");
-	for (size_t i = 0; i < count; i++) {
-		json_begin(w, '{');
-		json_string_max(w, "name", holder[i].name, TEXT_MAX);
-		json_u64(w, "bytes", holder[i].bytes);
-		json_end(w, '}');
-	}
-	json_end(w, ']');
-	json_end(w, '}');
-}
-
-static void put_detail(struct json_writer *w, const char *key, const struct memcg *m,
-		       enum counter c)
-{
-	json_key_name(w, key);
-	json_put_known(w, memcg_has(m, c), memcg_detail(m, c));
-}
-
-static void put_cgroups(struct page *p, const struct head *h)
-{
-	struct head_limit item[CGROUPS_MAX];
-	size_t count = head_limits(h, item, CGROUPS_MAX);
-	struct json_writer *w = p->w;
-
-	json_array(w, "cgroups");
-	for (size_t i = 0; i < count; i++) {
-		const struct memcg *m = item[i].memcg;
-
-		json_begin(w, '{');
-		json_string_max(w, "cgroup", m->path, TEXT_MAX);
-		json_u64(w, "limit_bytes", item[i].limit.limit);
-		json_u64(w, "left_bytes", item[i].limit.left);
-		put_detail(w, "anon_bytes", m, COUNTER_MEM_ANON);
-		put_detail(w, "shmem_bytes", m, COUNTER_MEM_SHMEM);
-		put_detail(w, "kernel_bytes", m, COUNTER_MEM_KERNEL);
-		json_end(w, '}');
-	}
-	json_end(w, ']');
-}
-
 /* What the page says of the machine; a text without values is null. */
 static void put_said(struct page *p, const struct head *h)
 {
@@ -307,29 +249,6 @@ static void put_said(struct page *p, const struct head *h)
 		p->error = p->error ? p->error : strbuf_error(&text);
 	}
 	json_end(p->w, '}');
-}
-
-static void put_head(struct page *p, const struct head *h)
-{
-	const struct overview *o = &h->overview;
-	struct json_writer *w = p->w;
-
-	json_newline(w);
-	if (!o->known || !o->sums_known) {
-		json_null(w, "head");
-		return;
-	}
-	json_object(w, "head");
-	json_u64(w, "total_bytes", o->total);
-	json_u64(w, "used_bytes", o->sums.used);
-	json_u64(w, "freeable_bytes", o->sums.freeable);
-	json_u64(w, "free_bytes", o->sums.free);
-	json_array(w, "parts");
-	for (size_t i = 0; i < o->parts; i++)
-		put_part(w, h, o->order[i]);
-	json_end(w, ']');
-	put_cgroups(p, h);
-	json_end(w, '}');
 }
 
 static void put_sums(struct page *p)
@@ -382,7 +301,8 @@ void render_page_json(struct strbuf *out, const struct result *r, const struct t
 	head_begin(&head, r->snapshot, r->snapshot->system.ram, style);
 	put_machine(&p);
 	put_said(&p, &head);
-	put_head(&p, &head);
+	json_newline(&writer);
+	json_head(&writer, &head);
 	put_summary(&p);
 	put_sums(&p);
 	put_presentation(&p);

@@ -261,7 +261,8 @@ static void put_largest_inside(struct strbuf *out, const struct incident *i, siz
 
 		line_blanks(&l, 4);
 		put_bytes_right(&l, style, true, g->item[n].after, 0, 11);
-		put_bytes_right(&l, style, true, incident_shmem_of(i, &g->item[n]), 0, 11);
+		line_blanks(&l, 2);
+		put_bytes_right(&l, style, true, incident_shmem_of(i, &g->item[n]), 0, 9);
 		line_printf(&l, "  %5u  ", g->item[n].procs_after);
 		line_text(&l, g->item[n].group ? g->item[n].group : "(none)", 0);
 		line_end(&l);
@@ -277,8 +278,9 @@ static bool put_growth(struct strbuf *out, const struct incident *i, enum incide
 	const struct incident_table table = {
 		.inside = incident_is_of_cgroup(i),
 		.all = window == INCIDENT_RECORDED,
-		.over_ms =
-			window == INCIDENT_RECORDED ? i->recorded_ms : incident_window_ms[window],
+		/* Whole seconds, as in JSON. */
+		.over_ms = window == INCIDENT_RECORDED ? i->recorded_ms / 1000 * 1000
+						       : incident_window_ms[window],
 	};
 	const struct group_changes *g = table.inside ? &i->grew_inside[window] : &i->grew[window];
 	size_t n;
@@ -420,7 +422,7 @@ void render_incident_next(struct strbuf *out, const struct incident *i, const ch
 
 void render_incidents_json_begin(struct incidents_json *j)
 {
-	strbuf_puts(j->out, "{\"schema\":\"zmem.incidents\",\"schema_version\":\"1.6\",");
+	strbuf_puts(j->out, "{\"schema\":\"zmem.incidents\",\"schema_version\":\"1.7\",");
 	if (j->group_by)
 		strbuf_printf(j->out, "\"group_by\":\"%s\",", j->group_by);
 	strbuf_puts(j->out, "\n\"events\":[");

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "fields/result_fields.h"
+#include "report/head.h"
 #include "report/report.h"
 #include "write/field_text.h"
 #include "write/format.h"
@@ -37,7 +38,7 @@ static void put_boot_id(struct json_writer *w, const struct host_info *h)
 void json_ndjson_schema(struct json_writer *w, const struct snapshot *s)
 {
 	json_string(w, "schema", "zmem.ndjson");
-	json_string(w, "schema_version", "2.1");
+	json_string(w, "schema_version", "2.2");
 	put_timestamp(w, s->time_ms);
 	put_boot_id(w, &s->host);
 }
@@ -84,11 +85,22 @@ void json_source(struct json_writer *w, const struct result *r, size_t max)
 	json_string(w, "pss", pss ? pss : "none");
 	json_string_max(w, "fallback_reason", r->snapshot->fallback_reason, max);
 	json_string_max(w, "pss_fallback_reason", r->snapshot->pss_fallback_reason, max);
+	json_string_max(w, "selection", r->snapshot->selection, max);
 	json_bool(w, "pinned", r->snapshot->pinned);
 	json_end(w, '}');
 }
 
-void json_snapshot(struct json_writer *w, const struct result *r)
+void json_head(struct json_writer *w, const struct head *h)
+{
+	struct head_all all;
+
+	head_find(h, &all);
+	json_object(w, "head");
+	json_all(w, &head_fields, &all, NULL, false);
+	json_end(w, '}');
+}
+
+void json_measured(struct json_writer *w, const struct result *r)
 {
 	json_newline(w);
 	json_source(w, r, SIZE_MAX);
@@ -96,6 +108,11 @@ void json_snapshot(struct json_writer *w, const struct result *r)
 	json_object(w, "collection");
 	json_all(w, &collection_fields, &r->snapshot->collection, NULL, false);
 	json_end(w, '}');
+}
+
+void json_snapshot(struct json_writer *w, const struct result *r)
+{
+	json_measured(w, r);
 	json_newline(w);
 	json_object(w, "system");
 	json_all(w, &system_values, r->snapshot, NULL, false);
@@ -189,10 +206,14 @@ void render_json(struct strbuf *out, const struct result *r)
 {
 	struct json_writer writer = {.out = out}, *w = &writer;
 	struct field_list list;
+	struct head head;
 
 	process_list_json(&list, r->group, r->app);
-	json_document_begin(w, "zmem.snapshot", "2.0", r->snapshot);
+	head_begin(&head, r->snapshot, r->snapshot->system.ram, NULL);
+	json_document_begin(w, "zmem.snapshot", "2.1", r->snapshot);
 	json_snapshot(w, r);
+	json_newline(w);
+	json_head(w, &head);
 	json_newline(w);
 	json_sums(w, "totals", &r->totals);
 	json_newline(w);
@@ -200,6 +221,8 @@ void render_json(struct strbuf *out, const struct result *r)
 		json_string(w, "group_by", r->group->key);
 		json_newline(w);
 	}
+	json_u64(w, "rows_not_written", r->others_count);
+	json_newline(w);
 	json_key_name(w, r->group ? "groups" : "processes");
 	json_begin(w, '[');
 	for (size_t i = 0; i < r->row_count; i++) {

@@ -3,6 +3,7 @@
 #ifndef ZMEM_REPORT_JSON_H
 #define ZMEM_REPORT_JSON_H
 
+#include "fields/head_said.h"
 #include "query/result.h"
 #include "write/json_writer.h"
 
@@ -16,7 +17,11 @@ void json_document_end(struct json_writer *w);
 void json_ndjson_schema(struct json_writer *w, const struct snapshot *s);
 /* "source": where values came from. The reasons in it are cut to `max` encoded bytes. */
 void json_source(struct json_writer *w, const struct result *r, size_t max);
-/* "source", "collection" and "system", one key a line. */
+/* "head": what a table has above it. */
+void json_head(struct json_writer *w, const struct head *h);
+/* "source" and "collection", one key a line. */
+void json_measured(struct json_writer *w, const struct result *r);
+/* The same and "system". */
 void json_snapshot(struct json_writer *w, const struct result *r);
 
 /*

@@ -174,8 +174,10 @@ static void find_unsorted(const struct result *r, const struct field *sorted, st
 			process_counter_status(r->rows[0].process, (enum counter)sorted->counter);
 }
 
-void summary_print_notes(struct strbuf *out, const struct result *r, const struct field *sorted)
+void summary_print_notes(struct strbuf *out, const struct result *r,
+			 const struct table_style *style)
 {
+	const struct field *sorted = style->sorted;
 	struct summary summary = {.result = r, .unsorted_why = PSS_OK};
 	const struct said said = {.sentences = &summary_notes, .row = &summary};
 	uint64_t used;
@@ -184,5 +186,5 @@ void summary_print_notes(struct strbuf *out, const struct result *r, const struc
 			  meminfo_swap_used(&r->snapshot->system.meminfo, &used) && !used;
 	if (sorted && !summary.no_swap)
 		find_unsorted(r, sorted, &summary);
-	say_all(out, &said, 0, 0);
+	say_all(out, &said, 0, style->width);
 }

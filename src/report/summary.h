@@ -13,7 +13,8 @@
 /* All of it in one line, but the swap. */
 void summary_write(struct line *l, const struct result *r);
 /* Lines that explain equal rows: no swap where they are sorted by it, groups by what none has. */
-void summary_print_notes(struct strbuf *out, const struct result *r, const struct field *sorted);
+void summary_print_notes(struct strbuf *out, const struct result *r,
+			 const struct table_style *style);
 /*
  * A line for each subject, folded at blanks to the style's width. Without processes it is the
  * style's `nothing`. With a head (report/head.h) the machine is not told again.

@@ -16,6 +16,7 @@
 
 struct random {
 	uint64_t state;
+	bool plain; /* numbers are 0, 1, 2 or many, and texts are names in angle brackets */
 };
 
 /* xorshift64*: the same numbers everywhere. */
@@ -32,11 +33,39 @@ static inline uint64_t random_below(struct random *r, uint64_t limit)
 	return (random_u64(r) >> 8) % limit;
 }
 
+static inline bool random_bool(struct random *r)
+{
+	return random_below(r, 2);
+}
+
+/* NULL, or "<ab>", which stays until there are 4,096 more of them. */
+static inline const char *random_name(struct random *r)
+{
+	static char text[4096][8];
+	static size_t next;
+	char *name = text[next++ % 4096];
+
+	snprintf(name, sizeof(*text), "<%c%c>", (int)('a' + random_below(r, 26)),
+		 (int)('a' + random_below(r, 26)));
+	return random_bool(r) ? name : NULL;
+}
+
+/* 0, 1, 2 or many. */
+static inline uint64_t random_few(struct random *r)
+{
+	if (random_bool(r))
+		return random_below(r, 3);
+	return 3 + random_below(r, random_bool(r) ? 1000 : UINT64_C(1) << 40);
+}
+
 /* A number of any magnitude, often round. */
 static inline uint64_t random_value(struct random *r)
 {
-	uint64_t v = random_u64(r) >> random_below(r, 64);
+	uint64_t v;
 
+	if (r->plain)
+		return random_few(r);
+	v = random_u64(r) >> random_below(r, 64);
 	switch (random_below(r, 8)) {
 	case 0:
 		return 0;
@@ -62,6 +91,8 @@ static inline const char *random_text(struct random *r, struct snapshot *s)
 	char text[64];
 	size_t len = random_below(r, sizeof(text));
 
+	if (r->plain)
+		return random_name(r);
 	switch (random_below(r, 6)) {
 	case 0:
 		return NULL;
@@ -81,9 +112,11 @@ static inline const char *random_text(struct random *r, struct snapshot *s)
 
 static inline void random_chars(struct random *r, char *chars, size_t size)
 {
-	size_t len = random_below(r, size);
+	const char *name = r->plain ? random_name(r) : NULL;
+	size_t len = r->plain ? 0 : random_below(r, size);
 
 	memset(chars, 0, size);
+	snprintf(chars, size, "%s", name ? name : "");
 	for (size_t i = 0; i < len; i++)
 		chars[i] = (char)(1 + random_below(r, 255));
 }
@@ -195,7 +228,7 @@ static inline void random_ram(struct random *r, struct snapshot *s)
 	struct ram *ram = random_checked(arena_zalloc(&s->arena, 1, sizeof(*ram)));
 
 	s->system.ram = NULL;
-	if (random_below(r, 2))
+	if (!r->plain && random_below(r, 2))
 		return;
 	*ram = (struct ram){
 		.method = random_below(r, 2) ? RAM_EXACT : RAM_SAMPLE,
@@ -246,7 +279,7 @@ static inline void random_gpu(struct random *r, struct snapshot *s)
 		p->has_id = random_below(r, 2);
 		p->id = random_below(r, 3);
 		p->resident_known = random_below(r, 4);
-		p->resident = p->resident_known ? random_below(r, GPU_BYTES_MAX) : 0;
+		p->resident = p->resident_known ? random_value(r) % GPU_BYTES_MAX : 0;
 		p->shared_known = random_below(r, 2);
 		p->shared = p->shared_known ? random_value(r) : 0;
 		snprintf(p->device, sizeof(p->device), "0000:%02x:00.0",
@@ -395,8 +428,11 @@ static inline void random_memcgs(struct random *r, struct snapshot *s)
 
 		/* In order, some of them the cgroups of processes; now and then one is not there.
 		 */
-		snprintf(path, sizeof(path), i < 9 ? "/system.slice/%zu.service" : "/user\xff%02zu",
-			 i);
+		if (r->plain)
+			snprintf(path, sizeof(path), "/<%c>", (int)('a' + i));
+		else
+			snprintf(path, sizeof(path),
+				 i < 9 ? "/system.slice/%zu.service" : "/user\xff%02zu", i);
 		if (!random_below(r, 8))
 			continue;
 		s->memcg[s->memcg_count++] = (struct memcg){

@@ -103,15 +103,17 @@ SAMPLE_TEST(limits, sample_ordinary)
 static void assert_holders(const struct sample *s, enum overview_part part, const char *want)
 {
 	cleanup(strbuf_done) struct strbuf out = {};
-	struct head_holder holder[HEAD_HOLDERS];
+	const struct head_part *p;
+	struct head_all all;
 	struct head head;
-	size_t count;
 
 	head_begin(&head, &s->snapshot, NULL, &(struct table_style){});
-	count = head_holders(&head, part, holder);
-	for (size_t i = 0; i < count; i++)
-		strbuf_printf(&out, "%s%s %llu", i ? ", " : "", holder[i].name,
-			      (unsigned long long)(holder[i].bytes / MIB));
+	head_find(&head, &all);
+	for (p = all.part; strcmp(p->key, overview_part_name(part)) != 0; p++)
+		assert_true(p + 1 < all.part + all.parts);
+	for (size_t i = 0; i < p->holders; i++)
+		strbuf_printf(&out, "%s%s %llu", i ? ", " : "", p->holder[i].name,
+			      (unsigned long long)(p->holder[i].bytes / MIB));
 	assert_string_equal(strbuf_str(&out), want);
 }
 

@@ -182,7 +182,8 @@ static void check_notes(const struct sample *s, const char *sorted, const char *
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 
-	summary_print_notes(&out, &s->result, process_field(sorted));
+	summary_print_notes(&out, &s->result,
+			    &(struct table_style){.sorted = process_field(sorted)});
 	assert_string_equal(strbuf_str(&out), want);
 }
 

@@ -91,7 +91,7 @@ const HEAD_COLORS = {processes: 'anon', processes_rest: 'anon', huge: 'hugetlb',
 
 /** The parts of RAM that add up to all of it, the largest first, with what holds most of each. */
 function ramGauge({head, said}, ram) {
-	return !head ? gauge('RAM', '', ram.bytes, []) : gauge('RAM', said.ram, head.total_bytes, head.parts.map(({part, title, bytes, holders}) =>
+	return !head.parts.length ? gauge('RAM', '', ram.bytes, []) : gauge('RAM', said.ram ?? '', head.total_bytes, head.parts.map(({part, title, bytes, holders}) =>
 		[title, HEAD_COLORS[part] ?? part, bytes, holders.map(h => `${visible(h.name)} ${sizeText(h.bytes)}`).join(', '), true]));
 }
 
@@ -148,5 +148,5 @@ function showMachine(doc) {
 	if (more)
 		place.append(element('p', {className: 'more'}, more));
 	showRam(doc, ram);
-	showCgroups(doc.head?.cgroups ?? []);
+	showCgroups(doc.head.cgroups);
 }
