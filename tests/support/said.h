@@ -22,7 +22,7 @@
 struct said_numbers {
 	struct said_number {
 		double value;
-		char path[SAID_PATH]; /* ".peak.rss_bytes"; items of an array have its path */
+		char path[SAID_PATH + 2]; /* ".peak.rss_bytes"; items of an array have its path */
 	} item[SAID_NUMBERS];
 	size_t count;
 	char path[SAID_PATH]; /* of what is being read */
@@ -34,7 +34,7 @@ static inline void said_add(struct said_numbers *all, double value, const char *
 
 	assert_true(all->count < SAID_NUMBERS);
 	n->value = value;
-	snprintf(n->path, sizeof(n->path), "%s%s", all->path, more);
+	stpcpy(stpcpy(n->path, all->path), more);
 }
 
 /* Reads a value and returns its end. Also counted are the items of an array, PATH#. */

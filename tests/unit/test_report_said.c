@@ -16,7 +16,7 @@
 #include "report/peak.h"
 #include "report/summary.h"
 
-#define DOCUMENTS 400
+#define DOCUMENTS 300
 #define WIDTH	  60
 
 /* No line is wider, unless it is one word. */
