@@ -202,7 +202,7 @@ __noinline int look_up(walk_ref walk, __u64 page, __u32 maps, __u64 count)
 
 /* ---- swap entries, and pages of the swap cache ---- */
 
-/* Looks up a swap entry whose slot has a large folio in the swap cache. */
+/* Looks up a swap entry if its slot has a large folio in the swap cache. */
 static __always_inline void meet_folio(struct page_walk *w, __u64 head, __u64 ram)
 {
 	__u32 order = compound_order(head);
@@ -269,7 +269,7 @@ static __always_inline void meet_slot(struct page_walk *w, __u64 entry)
 	}
 }
 
-/* Looks up a mapping of a small page whose slot has entries. Returns 0 if it has none. */
+/* Looks up a mapping of a small page if its slot has entries. Returns 0 if the slot has none. */
 __noinline int meet_cached(walk_ref walk, __u64 page, __u32 maps)
 {
 	__u64 val = cached_as(page), met;

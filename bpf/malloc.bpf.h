@@ -462,10 +462,10 @@ int heap_leave(__u64 *ctx)
 #define RWSEM_WAIT   6
 #define RWSEM_WRITER 1
 #define RWSEM_OWNER  (~7ULL)
-/* include/linux/rwbase_rt.h: nobody has the lock. */
+/* include/linux/rwbase_rt.h: no task has the lock. */
 #define RWBASE_FREE 0x80000000
 
-/* True if anybody has the lock. *ret_writer: the thread that has it alone; 0: none, or unknown. */
+/* True if a task has the lock. *ret_writer: the thread that has it alone; 0: none, or unknown. */
 static __always_inline bool is_locked(__u64 mm, __u64 *ret_writer)
 {
 	__u64 count;

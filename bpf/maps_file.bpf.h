@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Which file an address space maps somewhere, and whether it maps a file. Its lock is not taken. If
- * somebody else has it, the VMAs do not change; else they may, and the answer may be wrong.
+ * another task has it, the VMAs do not change; else they may, and the answer may be wrong.
  */
 #ifndef ZMEM_MAPS_FILE_BPF_H
 #define ZMEM_MAPS_FILE_BPF_H

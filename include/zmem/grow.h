@@ -229,7 +229,7 @@ struct zmem_grow_visit {
 	__u32 target; /* ZMEM_GROW_TARGETS: there is no room for another one */
 };
 
-/* An address space of which somebody has the mmap_lock. */
+/* An address space of which a task has the mmap_lock. */
 struct zmem_grow_lock {
 	__u64 mm;     /* its address */
 	__u64 writer; /* of the thread that has the lock alone; 0: others may have it, too */

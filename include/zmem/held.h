@@ -62,7 +62,7 @@ struct zmem_held_edge {
 	__u64 carrier, file;
 };
 
-/* The namespaces whose end frees memory. */
+/* Kinds of namespaces: the end of one frees memory. */
 enum zmem_held_space {
 	ZMEM_SPACE_MOUNT,
 	ZMEM_SPACE_IPC,

@@ -35,7 +35,7 @@ static const struct library_function functions[] = {
 
 /* ---- the cache ---- */
 
-/* Whether nobody but this user and root can put anything in the place of this path. */
+/* Whether only this user and root can put anything in the place of this path. */
 static bool is_own(const char *path)
 {
 	char part[PATH_MAX];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Finds lines by libdw. The file may be anybody's: a helper calls this (code_helper.h). */
+/* Finds lines by libdw. The file may be of any user: a helper calls this (code_helper.h). */
 #include "code/lines.h"
 
 #include <dwarf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Reads symbols by libelf. The file may be anybody's: libelf checks its structure. */
+/* Reads symbols by libelf. The file may be of any user: libelf checks its structure. */
 #include "code/symbols.h"
 
 #include <errno.h>

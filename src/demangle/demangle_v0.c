@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Rust's second scheme of symbol names, v0 (RFC 2603). The name may be anybody's: a back reference
+ * Rust's second scheme of symbol names, v0 (RFC 2603). The name may be of any user: a back reference
  * lets a short name stand for an endless one, so depth, steps and length have bounds. Written as
  * rustc-demangle's {:#}: without the hashes of crates and the types of constants.
  */

@@ -14,7 +14,7 @@
 #include "model/snapshot.h"
 #include "proc/container.h"
 
-/* Whose a container is. */
+/* The owner of a container. */
 struct owner {
 	uid_t uid; /* 0: the system */
 	/* No engine of the owner's on this machine made it: it lies in a container, or is gone. */

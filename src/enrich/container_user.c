@@ -116,7 +116,9 @@ static void set_lost(struct container_search *c, size_t first, int error)
 	}
 }
 
-/* The entry of a user; of one without one that of the user who is asked again first, or a new one.
+/*
+ * The entry of a user. For a user without an entry, that of the user who is asked again first, or a
+ * new one.
  */
 static struct container_lost *find_lost(struct container_reader *reader, uid_t uid)
 {

@@ -349,7 +349,7 @@ static const struct member memcg_members[] = {
 	INT(ID_MEMCG + 2, struct memcg, limit_known, 2),
 	INT(ID_MEMCG + 3, struct memcg, current, 0),
 	INT(ID_MEMCG + 4, struct memcg, limit, 0),
-	/* Of a recording that goes on for ever. */
+	/* In recordings of record --keep. */
 	INT(ID_MEMCG + 5, struct memcg, high_known, 2),
 	INT(ID_MEMCG + 6, struct memcg, high, 0),
 	INT(ID_MEMCG + 7, struct memcg, max_known, 2),

@@ -12,7 +12,7 @@
 #define CALLERS 8
 #define ROUNDS	3
 
-/* Functions of a stack whose place is directly above an allocator. */
+/* Functions of a stack with its place directly above an allocator. */
 enum function {
 	PLACE,
 	CALLER,

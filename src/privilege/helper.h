@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A helper is a child process that does what this process must not do itself: it opens files that
- * belong to other users, which may hang for ever, and it parses what they contain, which may cost
+ * belong to other users, which may hang without end, and it parses what they contain, which may cost
  * any time or memory. It works for one request at a time, and each request has limits. A helper
  * past a limit is killed. One that hangs in the kernel does not end then (a request that a FUSE
  * server has read is waited for without signals: request_wait_answer(), fs/fuse/dev.c): it is left
@@ -57,8 +57,7 @@ void message_close_fds(struct helper_message *m);
 /* The limits of one request. */
 struct helper_limits {
 	uint64_t cpu_us; /* of the helper; more is -EOVERFLOW */
-	/* It may idle so long at once, for it waits: for a disk, or for ever. More is -ETIMEDOUT.
-	 */
+	/* It may idle so long at once: it waits, for a disk or without end. More is -ETIMEDOUT. */
 	uint64_t idle_us;
 	/*
 	 * All waits together may last so many times as long; 0: twice. Each one alone can be short:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What record --keep does for ever: it writes frames (keeper.c), episodes of short memory with
+ * What record --keep repeats until it is ended: it writes frames (keeper.c), episodes of short memory with
  * denser frames (keeper_episodes.c), and kills and signals (keeper_kills.c). Functions that return
  * int return 0 or an exit code after a message.
  */

@@ -150,7 +150,7 @@ const struct option_entry option_table[] = {
 	{"sample", 0, "N", STRING, AT(sample), OPTIONS_MEASURE,
 	 "grow: the stacks of one page in N, at random (1: all; default: all up to 60,000 a second of a process on a CPU, then 16); with --malloc, one in N bytes (default: 16K, and more at high rates)"},
 	{"keep", 0, "TIME[,SIZE]", STRING, AT(keep), OPTIONS_MEASURE,
-	 "record: for ever in a directory, and keep that much, such as 7d or 7d,500M"},
+	 "record: without an end, in a directory, and keep that much, such as 7d or 7d,500M"},
 	{"dense", 0, "PERCENT", SHARE, AT(dense), OPTIONS_MEASURE,
 	 "record --keep: a snapshot each second while less RAM or swap is left (default: 5; 0: never)"},
 	{"stall", 0, "PERCENT", SHARE, AT(stall), OPTIONS_MEASURE,

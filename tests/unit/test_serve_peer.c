@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Whose connection it is: users of TCP and Unix sockets, closed ones, and what sock_diag must not
+/* The client of a connection: users of TCP and Unix sockets, closed ones, and what sock_diag must not
  * tell. */
 #include "unit.h"
 
