@@ -222,7 +222,7 @@ static __always_inline bool maps_the_file(const struct zmem_mappers *v)
 	return kread64(file + koffset(struct file, f_mapping)) == v->tree.mapping;
 }
 
-static __noinline int put_mapper(struct zmem_mappers *v, __u64 swapped)
+static __noinline int add_mapper(struct zmem_mappers *v, __u64 swapped)
 {
 	struct zmem_mapper *m;
 	__u64 mm;
@@ -334,7 +334,7 @@ static long visit_step(__u32 turn, void *unused)
 			return 0;
 		}
 	}
-	put_mapper(v, swapped);
+	add_mapper(v, swapped);
 	if (v->state == ZMEM_MAPPERS_MORE)
 		next_vma(v);
 	return 0;

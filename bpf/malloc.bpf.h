@@ -133,7 +133,7 @@ static __always_inline bool samples_block(const struct zmem_grow_settings *s,
 /* ---- a block is freed ---- */
 
 /* Takes a sampled block from the map. */
-static __always_inline bool take_block(__u32 target, __u64 address, struct zmem_heap_block *ret)
+static __always_inline bool remove_block(__u32 target, __u64 address, struct zmem_heap_block *ret)
 {
 	const struct zmem_heap_key key = {.target = target, .address = address};
 	const struct zmem_heap_block *block = bpf_map_lookup_elem(&heap_blocks, &key);
@@ -279,7 +279,7 @@ static __always_inline void begin_call(const __u64 *ctx, struct heap_call *call,
 	call->function = function;
 	call->old = call_argument(ctx, function, ZMEM_HEAP_BLOCK);
 	call->old_time = 0;
-	if (is_realloc(function) && call->old && take_block(target, call->old, &old)) {
+	if (is_realloc(function) && call->old && remove_block(target, call->old, &old)) {
 		call->old_time = old.time;
 		call->old_size = old.size;
 	}
@@ -312,7 +312,7 @@ static __always_inline int enter(const __u64 *ctx, __u32 function, bool session)
 	if ((function & ZMEM_HEAP_FUNCTION) == ZMEM_HEAP_FREE) {
 		address = call_argument(ctx, function, ZMEM_HEAP_BLOCK);
 		if (address)
-			take_block(number, address, &block);
+			remove_block(number, address, &block);
 		return 0;
 	}
 	size = call_size(ctx, function);

@@ -216,7 +216,7 @@ static int each_name(const struct helper_message *m, size_t first, size_t count,
 	    head.error > 0)
 		return -EBADMSG;
 	while (r == 0 && message_get(m, &pos, &named, sizeof(named))) {
-		const char *name = message_take(m, &pos, named.len);
+		const char *name = message_next(m, &pos, named.len);
 
 		if (!name || !named.len || name[named.len - 1] || named.i < *next ||
 		    named.i >= head.next)

@@ -511,7 +511,7 @@ static bool is_in_section(Elf *elf, const struct candidate *c, uint64_t address)
  * before the end of a symbol with a size, and not outside of what another table knows as the
  * function of the address.
  */
-static void take_near(struct search *s, Elf *elf)
+static void choose_near(struct search *s, Elf *elf)
 {
 	struct candidate near = {};
 	uint64_t passed = 0;
@@ -543,7 +543,7 @@ static int search_table(struct search *s, int fd, unsigned type)
 	s->names = (struct name_table){fd, t.names_offset, t.names_size};
 	r = symbol_table_each(fd, &t, s->budget, try_symbol, s);
 	if (r == 0)
-		take_near(s, elf);
+		choose_near(s, elf);
 	return r < 0 ? r : 1;
 }
 

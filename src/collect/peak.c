@@ -431,7 +431,7 @@ static int list_live(struct peak_meter *m)
 }
 
 /* Keeps PSS of the highest sum that was met. */
-static int keep_pss(struct peak_meter *m, uint64_t now_us)
+static int store_highest_pss(struct peak_meter *m, uint64_t now_us)
 {
 	uint64_t pss = 0, rss = 0;
 	bool whole = m->snapshot.count > 0;
@@ -489,7 +489,7 @@ static int read_pss(struct peak_meter *m)
 	m->pss_next_us = end_us + (cost < PSS_LEAST ? PSS_LEAST : cost);
 	if (r == -ENOMEM)
 		return r;
-	return r < 0 ? 0 : keep_pss(m, begin_us + (end_us - begin_us) / 2);
+	return r < 0 ? 0 : store_highest_pss(m, begin_us + (end_us - begin_us) / 2);
 }
 
 /* ---- ticks ---- */

@@ -158,7 +158,7 @@ static void add_file(struct choice *h, const struct cached_file *f)
 }
 
 /* A copy of the name, or of its end. NULL without memory. */
-static const char *keep_name(struct arena *arena, const struct cached_file *f)
+static const char *copy_name(struct arena *arena, const struct cached_file *f)
 {
 	char buf[FILE_LABEL_MAX];
 	const char *name = file_label(f, buf);
@@ -183,7 +183,7 @@ static int choose(struct choice *h, const struct file_set *set)
 		add_file(h, &set->file[i]);
 	for (size_t i = 0; i < h->count; i++) {
 		const struct cached_file *f = h->item[i].file;
-		const char *name = keep_name(&h->reader->arena, f);
+		const char *name = copy_name(&h->reader->arena, f);
 
 		if (!name)
 			return -ENOMEM;

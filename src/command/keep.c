@@ -68,7 +68,7 @@ static int keeper_open(struct keeper *k, const struct options *o)
 	return err;
 }
 
-static int keep_frames(struct keeper *k)
+static int record_frames(struct keeper *k)
 {
 	const struct options *o = &k->recorder.options;
 	enum ticker_event event = TICKER_TICK;
@@ -116,7 +116,7 @@ int record_keep(const struct options *o)
 	if (r == 0) {
 		/* Ticks that came due while all was opened do not count as missed. */
 		ticker_now(&k.ticker);
-		r = keep_frames(&k);
+		r = record_frames(&k);
 	}
 	return r ? r : k.recorder.session.exit_code;
 }

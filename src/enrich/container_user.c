@@ -78,8 +78,8 @@ void container_reader_begin(struct container_reader *reader)
 }
 
 /* Takes what the helper has found for some containers. */
-static int take_answer(struct container_search *c, size_t first, size_t count,
-		       const struct helper_message *m)
+static int store_answer(struct container_search *c, size_t first, size_t count,
+			const struct helper_message *m)
 {
 	size_t pos = 0;
 
@@ -91,7 +91,7 @@ static int take_answer(struct container_search *c, size_t first, size_t count,
 
 		if (!message_get(m, &pos, &entry, sizeof(entry)))
 			return -EBADMSG;
-		name = message_take(m, &pos, entry.len);
+		name = message_next(m, &pos, entry.len);
 		if (!name || strncmp(entry.id, n->id, sizeof(entry.id)) != 0 ||
 		    (entry.len && name[entry.len - 1]))
 			return -EBADMSG;
@@ -196,7 +196,7 @@ void container_ask_user(struct container_reader *reader, struct container_search
 		}
 		r = helper_call(h, 0);
 		if (r == 0)
-			r = take_answer(c, i, count, &h->answer);
+			r = store_answer(c, i, count, &h->answer);
 		if (r == 0)
 			i += count;
 		else

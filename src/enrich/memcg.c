@@ -282,7 +282,7 @@ static void reading_done(struct reading *r)
  * Asks for the cgroup of the first `len` bytes of a path, which the caller keeps; of one that is
  * too deep, for the nearest one above it.
  */
-static int want(struct reading *r, const char *path, size_t len, bool first, bool counts)
+static int add_wanted(struct reading *r, const char *path, size_t len, bool first, bool counts)
 {
 	const struct wanted *last = r->wanted_count ? &r->wanted[r->wanted_count - 1] : NULL;
 	size_t reach = memcg_reach(path, MEMCG_DEPTH_MAX);
@@ -630,7 +630,7 @@ static int want_below(struct reading *r, struct arena *scratch, int fd, const ch
 		if (memcg_reach(child, MEMCG_DEPTH_MAX) < len)
 			r->left_out[MEMCG_BOUND_DEPTH]++;
 		else
-			error = want(r, child, len, false, true);
+			error = add_wanted(r, child, len, false, true);
 		r->found += sizeof(struct memcg) + len + 1;
 		r->left_out[MEMCG_BOUND_BYTES] += r->found > MEMCG_BYTES_MAX;
 	}
@@ -773,7 +773,7 @@ int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct process_
 		const struct process *p = groups->item[i];
 
 		if (p->controlled && p->cgroup)
-			r = want(&reading, p->cgroup, strlen(p->cgroup), false, true);
+			r = add_wanted(&reading, p->cgroup, strlen(p->cgroup), false, true);
 	}
 	if (r == 0)
 		r = read_wanted(&reading, proc, mark.arena, left_us);
@@ -806,8 +806,8 @@ static int want_groups(struct reading *reading, const char *key, bool counts,
 
 		/* The processes are now in the order of the groups. */
 		if (g->controlled && g->cgroup)
-			r = want(reading, processes->item[at]->cgroup, strlen(g->cgroup), false,
-				 counts);
+			r = add_wanted(reading, processes->item[at]->cgroup, strlen(g->cgroup),
+				       false, counts);
 		at += groups.rows.item[i].procs;
 	}
 	return r;
@@ -822,7 +822,7 @@ int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_li
 		.parts = MEMCG_ABOVE | (asked == MEMCGS_FIGURES ? MEMCG_EVENTS : MEMCG_PARTS) |
 			 (asked == MEMCGS_ALL ? MEMCG_ALL : 0),
 	};
-	int r = first ? want(&reading, first, strlen(first), true, false) : 0;
+	int r = first ? add_wanted(&reading, first, strlen(first), true, false) : 0;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(keys); i++)
 		r = want_groups(&reading, keys[i], i + 1 == ARRAY_SIZE(keys), processes);
@@ -848,7 +848,7 @@ int memcg_read(const struct procfs *proc, struct snapshot *scratch, const char *
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&scratch->scratch);
 	cleanup(reading_done) struct reading reading = {.arena = mark.arena, .parts = MEMCG_PARTS};
 	uint64_t left_us = UINT32_MAX;
-	int r = want(&reading, path, strlen(path), true, false);
+	int r = add_wanted(&reading, path, strlen(path), true, false);
 
 	*ret = (struct memcg){};
 	if (r == 0)

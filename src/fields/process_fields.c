@@ -567,7 +567,7 @@ const struct field *group_key(const struct field *group, size_t i)
 }
 
 /* Whether a key before this one says what stands before the name of a pod or a container. */
-static bool is_told(const struct group_keys *keys, size_t i)
+static bool is_prefix_said(const struct group_keys *keys, size_t i)
 {
 	uint8_t part = keys->key[i]->part;
 
@@ -584,7 +584,7 @@ const char *group_key_text(const struct field *group, size_t i, const struct pro
 		return text;
 	if (keys_of(group)->numeric && key->needs & NEEDS_USER)
 		return NULL;
-	return is_told(keys_of(group), i) ? name_of_pod_part(text) : text;
+	return is_prefix_said(keys_of(group), i) ? name_of_pod_part(text) : text;
 }
 
 void process_list_keys(struct field_list *list, const struct field *group)
@@ -592,7 +592,7 @@ void process_list_keys(struct field_list *list, const struct field *group)
 	for (size_t i = 0; group && i < group_key_count(group); i++) {
 		const struct field *key = group_key(group, i);
 
-		if (group->flags & FIELD_JOINED && is_told(keys_of(group), i))
+		if (group->flags & FIELD_JOINED && is_prefix_said(keys_of(group), i))
 			key = key->part == PART_POD ? &field_pod_part : &field_container_part;
 		field_list_append(list, &key, 1);
 	}

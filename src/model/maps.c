@@ -288,7 +288,7 @@ int map_set_merge_kinds(struct map_set *s, const struct map_set *process, const 
 	return 0;
 }
 
-int map_set_keep(struct map_set *s, int (*keep)(void *arg, const char *name), void *arg)
+int map_set_filter(struct map_set *s, int (*keep)(void *arg, const char *name), void *arg)
 {
 	size_t count = 0;
 

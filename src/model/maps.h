@@ -110,7 +110,7 @@ bool map_kind_needs_fs(const struct mapping *m);
  * Drops the mappings for which keep() returns 0, and sums the others anew. Returns 0, or what
  * keep() returns below 0; then the set is to be freed.
  */
-int map_set_keep(struct map_set *s, int (*keep)(void *arg, const char *name), void *arg);
+int map_set_filter(struct map_set *s, int (*keep)(void *arg, const char *name), void *arg);
 
 /* ---- the result of a command ---- */
 

@@ -51,7 +51,7 @@ void message_put(struct helper_message *m, const void *data, size_t len)
 	m->len += len;
 }
 
-const void *message_take(const struct helper_message *m, size_t *pos, size_t len)
+const void *message_next(const struct helper_message *m, size_t *pos, size_t len)
 {
 	const void *at = m->data + *pos;
 
@@ -63,7 +63,7 @@ const void *message_take(const struct helper_message *m, size_t *pos, size_t len
 
 bool message_get(const struct helper_message *m, size_t *pos, void *ret, size_t len)
 {
-	const void *at = message_take(m, pos, len);
+	const void *at = message_next(m, pos, len);
 
 	if (at)
 		memcpy(ret, at, len);

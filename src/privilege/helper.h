@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A helper is a child process that does what this process must not do itself: it opens files that
- * belong to other users, which may hang without end, and it parses what they contain, which may cost
- * any time or memory. It works for one request at a time, and each request has limits. A helper
- * past a limit is killed. One that hangs in the kernel does not end then (a request that a FUSE
- * server has read is waited for without signals: request_wait_answer(), fs/fuse/dev.c): it is left
- * behind, and the number of those is bounded.
+ * belong to other users, which may hang without end, and it parses what they contain, which may
+ * cost any time or memory. It works for one request at a time, and each request has limits. A
+ * helper past a limit is killed. One that hangs in the kernel does not end then (a request that a
+ * FUSE server has read is waited for without signals: request_wait_answer(), fs/fuse/dev.c): it is
+ * left behind, and the number of those is bounded.
  *
  * The helper gets data and descriptors, and returns data and descriptors. What it returned is not
  * to be trusted more than the files that it read. A descriptor of such a file may be held and
@@ -49,7 +49,7 @@ void message_put_fd(struct helper_message *m, int fd);
 /* Takes the next bytes from *pos on. False if there are too few; then *ret is unchanged. */
 bool message_get(const struct helper_message *m, size_t *pos, void *ret, size_t len);
 /* Likewise, without a copy: the bytes are in the message. */
-const void *message_take(const struct helper_message *m, size_t *pos, size_t len);
+const void *message_next(const struct helper_message *m, size_t *pos, size_t len);
 
 /* Closes its descriptors. */
 void message_close_fds(struct helper_message *m);

@@ -178,7 +178,7 @@ void drm_drivers_parse(const char *text, size_t len, struct drm_drivers *ret)
 	static const char *const buffers[] = {"dma_heap", "video4linux", "udmabuf"};
 	struct text_part rest = {text, len}, line;
 
-	while (line_take(&rest, &line)) {
+	while (line_next(&rest, &line)) {
 		const char *blank = memrchr(line.s, ' ', line.len);
 		struct text_part name =
 			blank ? part_behind(line, (size_t)(blank - line.s) + 1) : line;

@@ -5,7 +5,7 @@
 #include "base/parse.h"
 #include "proc/keyed.h"
 
-bool line_take(struct text_part *rest, struct text_part *ret_line)
+bool line_next(struct text_part *rest, struct text_part *ret_line)
 {
 	if (!rest->len || !memchr(rest->s, '\n', rest->len))
 		return false;
@@ -116,7 +116,7 @@ size_t octal_decode(struct text_part text, char *buf, size_t cap)
 	return len;
 }
 
-char hex_take(struct text_part *text)
+char hex_next(struct text_part *text)
 {
 	const char *s = text->s;
 	bool escaped = text->len >= 4 && s[0] == '\\' && s[1] == 'x' && hex_value(s[2]) >= 0 &&

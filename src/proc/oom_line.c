@@ -41,7 +41,7 @@ static void copy_path(char ret[OOM_CGROUP_MAX], struct text_part path)
 	size_t len = 0;
 
 	while (path.len) {
-		char c = hex_take(&path);
+		char c = hex_next(&path);
 
 		if (len == sizeof(text) - 1 || !c)
 			return;

@@ -40,8 +40,8 @@ static struct growth_stack path_of(const struct growth *g, const struct growth_s
  * interpreter says nothing; nor does what passes memory on, between a place and its callers.
  * Returns the room behind the frames.
  */
-static uint32_t *put_frames(const struct growth *g, const struct growth_rows_request *request,
-			    struct growth_stack *path, uint32_t *room)
+static uint32_t *copy_frames(const struct growth *g, const struct growth_rows_request *request,
+			     struct growth_stack *path, uint32_t *room)
 {
 	bool all = request->all || (path->frames && g->frame[path->frame[0]].allocator);
 	size_t count = 0;
@@ -93,7 +93,7 @@ static int make_paths(const struct growth_rows_request *request, struct growth_r
 	for (size_t i = 0; i < g->stacks; i++) {
 		growth_stack_add(&l->all, &g->stack[i]);
 		l->item[i].sum = path_of(g, &g->stack[i]);
-		room = put_frames(g, request, &l->item[i].sum, room);
+		room = copy_frames(g, request, &l->item[i].sum, room);
 	}
 	qsort(l->item, g->stacks, sizeof(*l->item), compare_items);
 	for (size_t i = 0; i < g->stacks; i++) {

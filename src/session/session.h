@@ -100,11 +100,11 @@ bool session_ended(const struct session *s);
 /*
  * Takes the next snapshot; `missed`: ticks that were skipped so far; `fit`: the most rows to show,
  * 0: all. Returns 0, or an exit code after a message: then the next snapshot may succeed. The
- * result is valid until session_keep(), which must be called after the result was shown, and
+ * result is valid until session_finish_tick(), which must be called after the result was shown, and
  * returns likewise.
  */
 int session_next(struct session *s, uint64_t missed, size_t fit, struct result *ret);
-int session_keep(struct session *s, const struct result *r);
+int session_finish_tick(struct session *s, const struct result *r);
 /* A part of session_next(): begins what a tick shows beside its rows. */
 void session_begin_delta(struct session *s, uint64_t missed);
 /*

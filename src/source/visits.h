@@ -16,7 +16,7 @@
 
 struct visits;
 
-/* A process that is walked. What a kind sums up stands behind it. */
+/* A process that is walked. The sums of a kind stand behind it. */
 struct walk {
 	struct process *process; /* NULL: the process is whichever has this pid */
 	pid_t pid;
@@ -35,7 +35,8 @@ struct visit_kind {
 	/* Of those that begin with visits_begin(): */
 	size_t walk_size, record_size; /* a record begins with a struct zmem_visit */
 	unsigned tries;		       /* how often a process is read before it is given up */
-	/* Adds what a visit found; at the first one of a walk w->visited is false. Likewise. */
+	/* Adds what a visit found; at the first one of a walk w->visited is false. Returns
+	 * likewise. */
 	int (*add)(struct visits *v, struct walk *w, const void *record);
 	/* Whether what was found of the process is all. */
 	bool (*adds_up)(const struct visits *v, const struct walk *w);

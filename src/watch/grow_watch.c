@@ -468,7 +468,7 @@ int grow_watch_read(struct grow_watch *w,
 	w->fn = fn;
 	w->arg = arg;
 	ring_buffer__consume(w->wake);
-	return ring_drain_take(w->ring, receive, w);
+	return ring_drain_read(w->ring, receive, w);
 }
 
 static void add_cpu(struct grow_sums *sums, const struct zmem_grow_cpu *c)

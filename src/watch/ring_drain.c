@@ -252,7 +252,7 @@ static void free_list(struct chunk *c)
 }
 
 /* What was read: some of it is used again. */
-static void give_back(struct ring_drain *d, struct chunk *c)
+static void recycle_chunks(struct ring_drain *d, struct chunk *c)
 {
 	struct chunk *unused = NULL;
 
@@ -294,7 +294,7 @@ static int call_each(const struct chunk *c, int (*fn)(void *arg, const void *mes
 	return n;
 }
 
-int ring_drain_take(struct ring_drain *d, int (*fn)(void *arg, const void *message, size_t len),
+int ring_drain_read(struct ring_drain *d, int (*fn)(void *arg, const void *message, size_t len),
 		    void *arg)
 {
 	struct chunk *list;
@@ -305,7 +305,7 @@ int ring_drain_take(struct ring_drain *d, int (*fn)(void *arg, const void *messa
 	d->first = d->last = NULL;
 	pthread_mutex_unlock(&d->lock);
 	n = call_each(list, fn, arg);
-	give_back(d, list);
+	recycle_chunks(d, list);
 	return r < 0 ? r : n;
 }
 
