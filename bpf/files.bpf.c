@@ -503,7 +503,7 @@ static __noinline int begin(struct zmem_files *v)
 	return begin_super(v, 0);
 }
 
-/* It is attached to nothing: user space runs it. */
+/* User space runs it. */
 SEC("raw_tp/list_files")
 int list_files(void *ctx)
 {

@@ -262,7 +262,7 @@ static __always_inline void send_process(__u32 what, __u32 target, __s32 pid, __
 
 /* ---- an event ---- */
 
-/* One page in so many is sampled now; 1: each has its stack. */
+/* Now one page in so many is sampled; 1: each page has its stack. */
 static __always_inline __u32 get_interval(const struct zmem_grow_settings *s,
 					  struct zmem_grow_cpu *c)
 {
@@ -634,7 +634,7 @@ static __always_inline struct fault *note_fault(__u64 mm, __u64 address, enum no
 /* Bits of the error code of a page fault (arch/x86/include/asm/trap_pf.h). */
 #define FAULT_PRESENT 1
 #define FAULT_WRITE   2
-/* Of the flags of handle_mm_fault() (include/linux/mm_types.h). */
+/* A flag of handle_mm_fault() (include/linux/mm_types.h). */
 #define FLAG_WRITE 1
 
 /* A copied page changes no counter, so a message tells of it. Global: verified once. */

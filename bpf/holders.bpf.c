@@ -306,7 +306,7 @@ static __always_inline void next_vma(struct zmem_mappers *v)
 		v->state = ZMEM_MAPPERS_DONE;
 }
 
-/* One VMA, or one node of the file's tree of pages for it. */
+/* Looks at one VMA, or for it at one node of the file's tree of pages. */
 static long visit_step(__u32 turn, void *unused)
 {
 	struct zmem_mappers *v = mappers_get();
@@ -415,7 +415,7 @@ static __noinline int begin(struct zmem_mappers *v)
 	return 0;
 }
 
-/* It is attached to nothing: user space runs it. */
+/* User space runs it. */
 SEC("raw_tp/list_mappers")
 int list_mappers(void *ctx)
 {

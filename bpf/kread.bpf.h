@@ -23,7 +23,7 @@
 #ifndef ZMEM_KREAD_BPF_H
 #define ZMEM_KREAD_BPF_H
 
-/* It came with libbpf 0.8, as did macros that are used here. Ubuntu 22.04 has 0.5. */
+/* usdt.bpf.h came with libbpf 0.8, as did macros that are used here. Ubuntu 22.04 has 0.5. */
 #if !__has_include(<bpf/usdt.bpf.h>)
 #error "libbpf is too old: 0.8 or newer is needed"
 #endif

@@ -251,7 +251,7 @@ static __always_inline bool is_pending(const __u64 *ctx, const struct heap_call 
 {
 	__u64 area, now = 0, utask;
 
-	/* It returned when there was no probe, and what is at its place is old. */
+	/* A call that returned when there was no probe has left an old entry at its place. */
 	if (bpf_core_field_exists(struct task_struct___probed, utask) &&
 	    bpf_core_field_exists(struct uprobe_task, return_instances)) {
 		utask = kaddr(kcast(struct task_struct___probed, bpf_get_current_task()), utask);
@@ -306,7 +306,7 @@ static __always_inline int enter(const __u64 *ctx, __u32 function, bool session)
 		__sync_fetch_and_add(&cpu->stepped, 1);
 	call = current_call(0);
 	pending = call && call->slot && is_pending(ctx, call, mm);
-	/* It is made by that call. */
+	/* The pending call has made this one. */
 	if (pending && return_slot(ctx) <= call->slot)
 		return 0;
 	if ((function & ZMEM_HEAP_FUNCTION) == ZMEM_HEAP_FREE) {

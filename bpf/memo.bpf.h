@@ -31,7 +31,7 @@
 #define MEMO_ENTRIES_LEAST 64
 #define MEMO_PRESENT_LEAST 32
 
-/* One cache line. */
+/* It has the size of a cache line. */
 struct memo {
 	__u64 signature;
 	__u32 entries; /* and present ones << 16 */
@@ -102,7 +102,7 @@ WALK_STEP_FUNCTION(sign_group)
 		bits |= entry;
 		sum += (entry << SIGN_LEFT >> SIGN_RIGHT) * m->key[i];
 		present += there;
-		/* One entry after the other: all at once would not fit into registers. */
+		/* Entries follow one after the other: all at once would not fit into registers. */
 		asm volatile("" : : : "memory");
 	}
 	m->signature = (m->signature ^ sum) * 0x9e3779b97f4a7c15ULL;

@@ -48,7 +48,7 @@ struct oom_state {
 	__u64 caller;  /* its task; 0: none runs, or it is not known */
 	__u64 control; /* its struct oom_control */
 	__u32 calls;
-	/* Of signals: */
+	/* For signals: */
 	__u64 used_ns[2]; /* turns: the time up to which they were used; 1: of root */
 	__s64 least;	  /* pages */
 	__u32 over;
@@ -424,7 +424,7 @@ static __always_inline void begin_turn(struct oom_walk *w, enum oom_turn turn)
 	w->node = w->first;
 }
 
-/* One process of a walk. Returns 1 at its end. */
+/* Looks at one process of a walk. Returns 1 at its end. */
 static __always_inline long step(void)
 {
 	__u32 zero = 0;
@@ -485,7 +485,7 @@ static __always_inline void walk(void)
 
 /* ---- cgroups ---- */
 
-/* One word of a path. Returns 1 at its end. */
+/* Reads one word of a path. Returns 1 at its end. */
 static long path_step(__u32 index, void *none)
 {
 	__u32 zero = 0, at;

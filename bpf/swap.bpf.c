@@ -190,7 +190,7 @@ static long record_next(__u32 i, struct devices *all)
 	return !all->node || all->node == all->head;
 }
 
-/* It is attached to nothing: user space runs it. */
+/* User space runs it. */
 SEC("raw_tp/find_swap")
 int find_swap(void *ctx)
 {

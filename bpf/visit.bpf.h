@@ -43,7 +43,7 @@ static __always_inline WANT *want_of(__u64 leader, __s32 *ret_pid)
 	return bpf_map_lookup_elem(&wanted, ret_pid);
 }
 
-/* As in struct zmem_record. */
+/* The start time as struct zmem_record has it. */
 static __always_inline __u64 start_of(__u64 leader)
 {
 	return kget(kcast(struct task_struct, leader), start_boottime) / NS_PER_TICK * NS_PER_TICK;

@@ -19,7 +19,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 
-/* As many as the kernel follows (MAXSYMLINKS, include/linux/namei.h). */
+/* The kernel follows as many (MAXSYMLINKS, include/linux/namei.h). */
 #define LINKS_MAX     40
 #define PROC_ROOT_INO 1 /* fs/proc/internal.h */
 #define NAMES_TRIED   100

@@ -17,7 +17,7 @@ static void skip_blanks(struct json_scanner *j)
 		j->at++;
 }
 
-/* Takes the character if it is next, after blanks. */
+/* Steps over the character if it is next, after blanks. */
 static bool accept_char(struct json_scanner *j, char c)
 {
 	skip_blanks(j);

@@ -39,7 +39,7 @@ int comparison_init(struct comparison *c, struct process *const *process, size_t
 			counter[each++] = (uint8_t)i;
 	}
 	c->row = calloc(count + 1, sizeof(*c->row));
-	/* One allocation for all cells, which the first row has. */
+	/* The first row owns one allocation for the cells of all rows. */
 	cell = calloc(count * each + 1, sizeof(*cell));
 	if (!c->row || !cell) {
 		free(cell);

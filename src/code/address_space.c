@@ -141,7 +141,7 @@ static int open_in_reader(struct code_sources *c, const struct address_space *s,
 	return r;
 }
 
-/* It is not opened again. */
+/* The file is not opened again. */
 static void refuse_file(struct program_file *f, int error)
 {
 	f->reader = NULL;
@@ -395,7 +395,7 @@ int address_space_inherit(struct address_space *s, const struct address_space *p
 	for (size_t i = 0; r == 0 && i < parent->code.count; i++)
 		r = code_space_add(&s->code, &parent->code.image[i]);
 	s->code.generation++;
-	/* It had the user of its parent when it began. */
+	/* The process had the user of its parent when it began. */
 	if (!s->reader)
 		s->reader = parent->reader;
 	return r;
@@ -446,7 +446,8 @@ static int send_space(struct address_space *s, struct code_sources *c)
 	for (size_t i = 0; r == 0 && i < s->code.count; i++) {
 		uint32_t file = s->code.image[i].file;
 
-		/* One that another user's helper has opened may be refused here. */
+		/* This user's helper may refuse a file that the helper of another user has opened.
+		 */
 		if (file != NO_FILE)
 			r = address_space_ready(s, c, file);
 		r = helper_lost(r) ? r : 0;

@@ -144,7 +144,7 @@ static int read_addresses(struct code_helper *h, struct helper_message *request,
 	return 0;
 }
 
-/* As many names as there is room for. */
+/* Writes as many names as there is room for. */
 static void put_names(const struct code_helper *h, size_t first, struct helper_message *ret)
 {
 	struct code_names_head head = {.error = h->names_error};

@@ -84,7 +84,7 @@ static bool choose_cache(void)
 {
 	const struct passwd *pw;
 
-	/* They write to stderr, which a helper does not have. */
+	/* These have libdebuginfod write to stderr, which a helper does not have. */
 	unsetenv("DEBUGINFOD_VERBOSE");
 	unsetenv("DEBUGINFOD_PROGRESS");
 	if (has_own_cache())

@@ -23,7 +23,7 @@ static bool read_all(int fd, uint64_t offset, void *buf, size_t len, struct symb
 
 /* ---- a sorted table ---- */
 
-/* Its entries are two numbers: where a function begins, less `base`, and what is known of it. */
+/* An entry is two numbers: where a function begins, less `base`, and what is known of it. */
 struct start_table {
 	int fd;
 	uint64_t offset; /* in the file */

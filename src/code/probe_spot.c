@@ -126,7 +126,7 @@ static bool go_on(struct way *w, const struct x86_instruction *n)
 	if (!find_written(n, &written))
 		return false;
 	if (written & BIT(X86_SP)) {
-		/* It makes room. */
+		/* The instruction makes room on the stack. */
 		if ((n->opcode != 0x81 && n->opcode != 0x83) || (n->reg & 7) != 5 || !n->wide)
 			return false;
 		w->moved = true;

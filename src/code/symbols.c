@@ -332,7 +332,7 @@ int symbol_table_each(int fd, const struct symbol_table *t, struct symbol_budget
 /* Bytes with which most names end; longer ones that differ later are equal. */
 #define SHORT_NAME 128
 
-/* Of an ELF file, where names are. */
+/* Where an ELF file has its names. */
 struct name_table {
 	int fd;
 	uint64_t offset, size;

@@ -195,7 +195,7 @@ struct buffers {
 	struct zmem_dmabuf *item;
 };
 
-/* Those that are there before descriptors are looked at. */
+/* Lists the dma-bufs that exist before descriptors are looked at. */
 static struct buffers begin_buffers(struct gpu_reader *g, struct snapshot *s)
 {
 	const struct zmem_dmabuf *all;
@@ -216,8 +216,7 @@ static struct zmem_dmabuf *find_buffer(const struct buffers *b, uint64_t inode)
 	return bsearch(&inode, b->item, (size_t)b->count, sizeof(*b->item), compare_leading_u64);
 }
 
-/* Of these, those that are still there and were not found: one that comes or goes meanwhile is not
- * counted. */
+/* Counts the buffers that existed before and still exist, and that no descriptor has shown. */
 static void end_buffers(struct gpu_reader *g, const struct gpu_part *part, size_t parts,
 			struct buffers *b, struct gpu_regions *sums)
 {

@@ -239,7 +239,7 @@ static int level_of(const struct oom_kill *kill, const char *path)
 	return -1;
 }
 
-/* Of the call that killed. */
+/* The reason that the call to oom_kill_process() had. */
 static void reason_of_call(const struct oom_kill *kill, struct oom_reason *ret)
 {
 	static const char *const name[] = {
@@ -264,7 +264,7 @@ static void reason_of_call(const struct oom_kill *kill, struct oom_reason *ret)
 		*ret->cgroup = '\0';
 }
 
-/* Of the kernel's log, which has paths from the root of the hierarchy. */
+/* The reason by the kernel's log, which has paths from the root of the hierarchy. */
 static void reason_of_log(const struct oom_kill *kill, struct oom_reason *ret)
 {
 	const struct oom_line *line = &kill->line;

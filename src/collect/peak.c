@@ -19,7 +19,7 @@
 #define TICK_PARTS 500
 #define TICK_LEAST 10000
 #define TICK_MOST  100000
-/* They take one part in so many of the time. */
+/* PSS and samples take one part in so many of the time. */
 #define COST_PARTS   20 /* PSS */
 #define SAMPLE_PARTS 5
 #define PSS_LEAST    50000   /* between walks */
@@ -306,7 +306,7 @@ static int compare_most(const void *a, const void *b)
 
 static struct row *add_row(struct peak_meter *m)
 {
-	/* Those with the lowest peaks have none. */
+	/* Without room, the rows with the lowest peaks are left out. */
 	if (m->rows >= (size_t)2 * PEAK_PROCESSES) {
 		qsort(m->row, m->rows, sizeof(*m->row), compare_most);
 		m->left_out += m->rows - PEAK_PROCESSES;
@@ -573,7 +573,7 @@ static int add_part(struct peak_meter *m, const struct held *h)
 		row->p.most = h->most > 0 ? (uint64_t)h->most * m->page : 0;
 		memcpy(row->p.name, h->name, sizeof(row->p.name));
 	}
-	/* One that executes a program has two address spaces for a moment. */
+	/* A process that executes a program has two address spaces for a moment. */
 	row->p.at.rss += b.rss;
 	row->p.at.anon += b.anon;
 	row->p.at.file += b.file;

@@ -234,7 +234,8 @@ static int read_cgroups(struct ram_reader *r, const struct collect_spec *spec, s
 		ram->deleted_cgroups++;
 		ram->deleted_bytes += census_cgroup_bytes(&ram->cgroup[i]);
 	}
-	/* Their names are gone with this snapshot, and the next ones have the same census. */
+	/* The next snapshots have the same census, but the names of cgroups are gone with this one.
+	 */
 	if (spec->ram == RAM_SUMS || error < 0) {
 		ram->cgroup = NULL;
 		ram->cgroups = 0;

@@ -133,7 +133,8 @@ static const struct owner *find_owner(struct choice *h, uint64_t owner)
 	return new;
 }
 
-/* The part of its limit that a file takes, of 2^16; of the cgroup that is asked for, more. */
+/* The part of its owner's limit that a file takes, in 1/2^16. Files of h->cgroup rank above others.
+ */
 static uint64_t rank_of(const struct choice *h, const struct cached_file *f, const struct owner *o)
 {
 	bool asked = h->cgroup && o->path && cgroup_below(h->cgroup, o->path);
@@ -193,7 +194,7 @@ static int choose(struct choice *h, const struct file_set *set)
 	return 0;
 }
 
-/* The set is made of so few files that each of them may be the largest. */
+/* The size of the smallest file that is looked at. */
 static uint64_t least_of(const struct snapshot *s)
 {
 	const struct meminfo *m = &s->system.meminfo;

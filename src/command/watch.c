@@ -268,7 +268,7 @@ int command_watch(const struct options *o)
 	return r ? r : watch(o, false);
 }
 
-/* As many snapshots as growth takes: ten seconds, and no fewer than four. */
+/* Growth takes as many snapshots: ten seconds, and no fewer than four. */
 static long what_grows_count(const struct options *o)
 {
 	uint64_t interval_ms = interval_us(o) / 1000;

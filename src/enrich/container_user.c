@@ -143,7 +143,7 @@ void container_reader_lose(struct container_reader *reader, uid_t uid, uint64_t 
 	struct container_lost *l = find_lost(reader, uid);
 	uint64_t wait = CONTAINER_LOST_US;
 
-	/* It was well for as long as one can be kept waiting. */
+	/* The last loss is long ago. */
 	if (l->again_us + CONTAINER_LOST_MAX_US < now_us)
 		l->times = 0;
 	for (unsigned i = 0; i < l->times && wait < CONTAINER_LOST_MAX_US; i++)

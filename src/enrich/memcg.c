@@ -140,7 +140,7 @@ static void set_stat(const char *text, bool v2, struct memcg *m)
 		shmem = memcg_detail(m, COUNTER_MEM_SHMEM);
 		set_detail(m, COUNTER_MEM_FILE, value > shmem ? value - shmem : 0);
 	}
-	/* As the kubelet computes it from memory.current: never less than 0. */
+	/* The kubelet computes it so from memory.current: never less than 0. */
 	if (m->current_known &&
 	    line_number(text, v2 ? "inactive_file " : "total_inactive_file ", &value))
 		set_detail(m, COUNTER_MEM_WORKING_SET, m->current > value ? m->current - value : 0);
@@ -580,7 +580,7 @@ static void sort_memcgs(struct reading *r)
 	r->count = count;
 }
 
-/* One that was left out may have been read as one above another. */
+/* A cgroup that was left out may have been read as one above another. */
 static void count_left_out(struct reading *r)
 {
 	for (size_t i = 0; i < r->wanted_count; i++) {
@@ -651,7 +651,7 @@ static int want_all(struct reading *r, struct arena *scratch, const struct cgrou
 	for (; error == 0 && next < r->wanted_count; next++) {
 		const char *path = r->wanted[next].path;
 
-		/* Then those that were found are left out, and counted. */
+		/* After the deadline, the others are left out, and counted. */
 		if (clock_us(CLOCK_MONOTONIC) > r->deadline_us)
 			break;
 		fd = openat(h->mount[mount].fd, cgroup_below(root, path),

@@ -187,7 +187,7 @@ JSON_FIELD(
 	"sums of",
 	.fields = &gpu_part_fields, .row_size = sizeof(struct gpu_part), .flags = FIELD_OPTIONAL);
 
-/* Of groups in JSON. A container and its pod have keys of their own. */
+/* Fields of groups in JSON. A container and its pod have keys of their own. */
 JSON_FIELD(container_part, "container", TEXT, value_text(name_of_pod_part(p->container)),
 	   "the container, if all processes are in one", GROUPS_BY(container_part), .max = {0, 64});
 JSON_FIELD(pod_part, "pod", TEXT, value_text(name_of_pod_part(p->pod)),
@@ -353,7 +353,7 @@ static bool ratio_of(counter_mask have, const uint64_t *value, double *ret)
 	return true;
 }
 
-/* Of a limit of 0 nothing is left. */
+/* How full a cgroup is; with a limit of 0 it is full. */
 static double fullness_of(const uint64_t *charged)
 {
 	double limit = (double)counter_value(NULL, charged, COUNTER_NEAREST_LIMIT);

@@ -346,7 +346,7 @@ static void count_change(struct grow *g, struct grow_process *p, uint32_t stack,
 	g->sampled_pages += h->carried;
 	if (h->pages <= 0 || h->pages > UINT32_MAX || h->member == ZMEM_RSS_SWAP)
 		return;
-	/* Of pages that others stand for, addresses were not told. */
+	/* Pages that this one stands for have no address. */
 	count_unaddressed(g, stack, h->carried);
 	if (h->address)
 		touched_add(&p->touched, &p->space, g->code.processes,

@@ -46,7 +46,7 @@ static void store_page(struct touched *t, struct touched_page page)
 	*slot = page;
 }
 
-/* Those behind it that would not be found past a free slot move up. */
+/* Moves pages behind the slot up that would not be found past a free slot. */
 static void remove_slot(struct touched *t, struct touched_page *slot)
 {
 	size_t mask = t->slots - 1, hole = (size_t)(slot - t->slot);
@@ -118,7 +118,7 @@ static size_t remove_range(struct touched *t, uint64_t from, uint64_t count,
 	return n;
 }
 
-/* Likewise, of a range of more pages than the table has. Slots move: so they are looked for. */
+/* Likewise, for a range of more pages than the table has. Slots move, so each is found anew. */
 static size_t remove_large_range(struct touched *t, uint64_t from, uint64_t count,
 				 struct touched_page *ret)
 {
@@ -193,7 +193,7 @@ int touched_check(struct touched *t, const struct address_space *space, struct p
 	if (r < 0)
 		return r;
 	line_up(t);
-	/* Of a process without pages it is asked, too, whether it is gone. */
+	/* A process without pages is asked once, too: it may be gone. */
 	for (size_t i = 0; r == 0 && (i < count || i == 0); i += n ? n : 1) {
 		for (n = 0; n < BLOCK && i + n < count; n++)
 			block[n] = (struct fault_pages){.page = t->slot[i + n].page,
@@ -202,7 +202,7 @@ int touched_check(struct touched *t, const struct address_space *space, struct p
 		for (size_t k = 0; k < n; k++) {
 			struct touched_page p = t->slot[i + k];
 
-			/* Those that nothing is known of stay. */
+			/* Pages of which nothing is known stay. */
 			if (r < 0 || block[k].there)
 				store_page(&kept, p);
 			if (r == 0 && block[k].there)

@@ -24,7 +24,7 @@ enum {
 	 * address that a probe of the return puts in place of the return address.
 	 */
 	THROWS = 1 << 26,
-	/* It tells the allocator, and is not probed. */
+	/* The function shows which allocator it is, and is not probed. */
 	TELLS = 1 << 27,
 };
 
@@ -57,7 +57,7 @@ enum group {
 		p "reallocarray", ZMEM_HEAP_REALLOCS | CALLS, group                                \
 	}
 
-/* Of jemalloc, also under the names that Redis and Rust give it. */
+/* Functions of jemalloc, also under the names that Redis and Rust give them. */
 #define EXTENDED(group, p)                                                                         \
 	{p "mallocx", ZMEM_HEAP_SIZE, group}, {p "rallocx", ZMEM_HEAP_REALLOC | CALLS, group},     \
 		{p "dallocx", FREE, group},                                                        \
@@ -231,7 +231,7 @@ bool allocator_is_inlined(const struct found_function *found, size_t count)
 	return f && f->size > PASSES_ON;
 }
 
-/* It has names of its own, and its operators of C++ do not call malloc. */
+/* Whether the allocator has names of its own, and its operators of C++ do not call malloc. */
 static bool is_own(const struct found_function *found, size_t count)
 {
 	return counts(found, count, OF_JEMALLOC) || counts(found, count, OF_TCMALLOC) ||

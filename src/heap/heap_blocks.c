@@ -13,7 +13,7 @@
 #define SIZE_MASK (((uint64_t)1 << ZMEM_HEAP_COARSER) - 1)
 /* The list is looked through when it is so long, and twice as long as after the last time. */
 #define LIST_FIRST 65536
-/* So many in the kernel's map, and it is thinned. */
+/* The kernel's map is thinned when it has so many. */
 #define LIVE_MAX (ZMEM_HEAP_BLOCKS / 4 * 3)
 
 double heap_blocks_mean(const struct heap_blocks *list, uint32_t coarser)
@@ -156,7 +156,7 @@ static void thin(struct heap_blocks *list)
 	list->count = list->kept = kept;
 }
 
-/* Its blocks are there until the list is looked through. */
+/* A list of blocks grows until it is looked through. */
 static int look_through(struct heap_blocks *list)
 {
 	bool is_long = list->count >= LIST_FIRST && list->count >= 2 * list->kept;

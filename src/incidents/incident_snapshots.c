@@ -236,7 +236,7 @@ static int choose_files(struct incidents *s, const struct shared_files *from)
 		if (!cgroup || !known || (of && cgroup_below(cgroup, of)))
 			r = copy_file(s, &from->file[n]);
 	}
-	/* They were listed by their parts of limits. */
+	/* The files were sorted by their part of a limit: now the largest comes first. */
 	for (size_t n = 1; n < i->files; n++)
 		for (size_t at = n; at && is_larger(&i->file[at], &i->file[at - 1]); at--) {
 			const struct shared_file f = i->file[at];

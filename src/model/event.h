@@ -101,7 +101,7 @@ const struct event_level *event_level_at_limit(const struct event_record *e);
  * is not known, of one burst for the limit of one cgroup.
  */
 bool event_same_group(const struct event_record *before, const struct event_record *after);
-/* Whether it was its limit of memory and swap (v1), while that of memory had room. */
+/* Whether the limit of memory and swap (v1) was reached, while the limit of memory had room. */
 bool event_limit_is_memsw(const struct event_record *e, const struct event_level *l);
 /* The limit that was reached, and what was charged to it. */
 static inline uint64_t event_limit_of(const struct event_record *e, const struct event_level *l)

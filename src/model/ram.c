@@ -691,7 +691,7 @@ static void name_pools(struct split *s)
 
 bool ram_from_census(const struct census *c, const struct ram_sources *from, struct ram *ret)
 {
-	/* Those with a mark that proves that the frames were understood. */
+	/* Classes with a mark: they prove that the frames were understood. */
 	static const enum ram_class proofs[] = {RAM_FREE,   RAM_ANON, RAM_PAGE_CACHE,
 						RAM_SHMEM,  RAM_SLAB, RAM_PAGE_TABLES,
 						RAM_HUGETLB};
@@ -753,7 +753,7 @@ void ram_from_node(const struct census *c, const struct census_node *node,
 		v.type[i] = node->frames.type[i] * page;
 	if (c->old_types)
 		name_types(&ram->types, &v);
-	/* As in scale_exact(). */
+	/* See scale_exact(). */
 	holes = looked > present ? looked - present : 0;
 	v.unused = v.kind[ZMEM_FRAME_HOLE] > holes ? v.kind[ZMEM_FRAME_HOLE] - holes : 0;
 	v.unused = v.unused < ram->unused ? v.unused : ram->unused;

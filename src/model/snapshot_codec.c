@@ -22,7 +22,7 @@ struct codec {
 	struct column_codec columns;
 	struct snapshot *s;
 	const struct snapshot *reference; /* empty if the frame stands alone */
-	/* One column: values of the rows and of the rows of the reference. */
+	/* One column: values of the rows, and values of the rows of the reference. */
 	uint64_t *value, *reference_value;
 	const char **text, **reference_text, **predicted;
 	size_t room;

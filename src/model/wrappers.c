@@ -28,7 +28,7 @@ struct call {
 
 struct wrapper_search {
 	struct growth *growth;
-	/* Of each frame that is a function: */
+	/* For each frame that is a function: */
 	double *total; /* bytes of its stacks */
 	bool *many;    /* it has many callers */
 	bool *found;   /* it is a wrapper */

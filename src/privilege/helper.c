@@ -191,7 +191,7 @@ static const struct system_call allowed[] = {
 	{__NR_munmap},
 	{__NR_mremap},
 	{__NR_brk},
-	/* Its own limits; one that was lowered for good stays. */
+	/* The helper's own limits; a limit that was lowered for good stays. */
 	{__NR_prlimit64, {CALL_EQUAL(0, 0)}},
 	{__NR_setitimer, {CALL_EQUAL(0, ITIMER_REAL)}},
 	{__NR_getrusage},
@@ -206,7 +206,7 @@ static const struct system_call allowed[] = {
 	{__NR_exit_group},
 };
 
-/* Of one that attaches programs. */
+/* Calls of a helper that attaches programs. */
 static const struct system_call attaching[] = {
 	{__NR_bpf, {CALL_EQUAL(0, BPF_LINK_CREATE)}},
 	{__NR_perf_event_open},

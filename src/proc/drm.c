@@ -236,7 +236,7 @@ static int add_file(int info_fd, const char *name, enum gpu_kind kind, struct dr
 	ssize_t len = file_read(info_fd, name, text, sizeof(text));
 	size_t count;
 
-	/* It was closed meanwhile. */
+	/* The descriptor was closed meanwhile. */
 	if (len == -ENOENT)
 		return 0;
 	if (len < 0)

@@ -40,7 +40,7 @@ static const char elsewhere[] =
 	"NFS_Unstable Quicklists CommitLimit Committed_AS VmallocTotal VmallocChunk AnonHugePages "
 	"ShmemHugePages ShmemPmdMapped FileHugePages FilePmdMapped CmaTotal CmaFree Unaccepted "
 	"Hugepagesize EarlyMemtestBad ShadowCallStack";
-/* Likewise all lines that begin so. */
+/* All lines that begin so are no part of RAM, either. */
 static const char elsewhere_begins[] = "Active,Inactive,DirectMap";
 
 static void add_unplaced(const struct keyed_line *line, struct meminfo *m)

@@ -146,7 +146,7 @@ static void count_swapping(struct row *r, int64_t now_ms)
 		return;
 	ms = (uint64_t)(now_ms - b->last_ms);
 	r->swapin_known = true;
-	/* One in a minute is not none. */
+	/* Rounds up: one in a minute is not none. */
 	r->swapin = (uint32_t)((count * 1000 + ms - 1) / ms);
 }
 

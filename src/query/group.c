@@ -82,7 +82,7 @@ static size_t path_of_key(const struct field *key, const struct process *p)
 	}
 }
 
-/* Of several keys the deepest path is that of the group, if each is a part of the cgroup. */
+/* With several keys, the deepest path is that of the group, if each key is a part of the cgroup. */
 static size_t path_of(const struct field *key, size_t keys, const struct process *p)
 {
 	size_t most = 0;

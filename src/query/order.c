@@ -42,7 +42,7 @@ struct sorting {
 	bool ranked;   /* the rank of a row is all of its first key */
 };
 
-/* Its expensive values are absent, and can still be read. */
+/* The expensive values of the process are absent, and can still be read. */
 static bool is_unread(const struct process *p)
 {
 	return p->pss_status == PSS_SKIPPED && p->kind == PROCESS_USER;
@@ -160,7 +160,7 @@ static uint64_t rank_of(const struct sorting *cmp, const struct row *r)
 	return cmp->order->reverse ? ~st.rank : st.rank;
 }
 
-/* Of rows with equal ranks. */
+/* Compares rows with equal ranks. */
 static int compare_keys(const struct sorting *cmp, const struct row *a, const struct row *b)
 {
 	const struct field_list *keys = &cmp->order->keys;

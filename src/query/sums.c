@@ -61,7 +61,7 @@ static void sum_add_row(struct sum *sum, const struct row *r)
 	const struct process *p = r->process;
 	struct totals *t = &sum->totals;
 
-	/* That of a cgroup without processes has 0 of all that was not read. */
+	/* The row of a cgroup without processes has 0 for all that was not read. */
 	if (!row_processes(r))
 		return;
 	t->processes += row_processes(r);

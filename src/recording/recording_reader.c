@@ -1070,7 +1070,7 @@ int recording_reader_copy(struct recording_reader *r, size_t i, struct snapshot 
 
 	if (error < 0)
 		return error;
-	/* It was within its limit. r->raw still has it, and r->next is the frame before. */
+	/* The frame was within its limit. r->raw still has it, and r->next is the frame before. */
 	error = snapshot_decode(r->raw.data, r->raw.len, r->frame[i].is_delta ? &r->next : NULL,
 				NULL, ret);
 	return error < 0 ? refuse_frame(r, i, error, reason) : 0;

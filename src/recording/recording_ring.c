@@ -429,7 +429,7 @@ static int append(struct recording_ring *g, int64_t boot_ms, struct event_record
 		return 0;
 	}
 	g->dropped += s != NULL;
-	/* Its header was not written: the next frame begins it again. */
+	/* The header of the segment was not written: the next frame begins it again. */
 	if (g->fd >= 0 && !g->bytes)
 		end_segment(g);
 	return r;
@@ -489,7 +489,7 @@ static int append_kill(struct recording_ring *g, int64_t boot_ms, struct event_r
 		removable--;
 		g->dropped = dropped;
 		r = append(g, boot_ms, e, s);
-		/* It was not their room that lacked. */
+		/* Removing made enough room, and the disk is still full: other files fill it. */
 		g->in_vain = r == -ENOSPC && g->made_room >= g->wanted;
 	}
 	g->of_kill = false;

@@ -81,7 +81,7 @@ static void put_summary(void *arg, struct line *l)
 		    r->total.files == 1 ? "" : "s");
 }
 
-/* Of all files, whatever the filters choose. */
+/* Notes are about all files, whatever the filters choose. */
 static void put_notes(void *arg, struct strbuf *out)
 {
 	const struct files_table *t = arg;

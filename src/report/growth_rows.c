@@ -52,7 +52,7 @@ static uint32_t *copy_frames(const struct growth *g, const struct growth_rows_re
 
 		if (!all && (f->interpreter || (f->allocator && !request->paths)))
 			continue;
-		/* Of callers the function alone. */
+		/* A caller is shown as its function, without a line. */
 		room[count] = count && f->source ? f->function : number;
 		count++;
 	}
@@ -149,7 +149,8 @@ static double weight_of_all(const struct growth_row_list *l, const struct field 
 	return sum;
 }
 
-/* Of paths with the same first `depth` frames, those with the heaviest next one, or without. */
+/* Finds, of paths with the same first `depth` frames, those with the heaviest next frame or none.
+ */
 static struct paths heaviest(const struct growth_row_list *l, const struct field *key,
 			     struct paths of, size_t depth, double *ret_weight)
 {
@@ -187,7 +188,7 @@ static struct growth_stack commonest(const struct growth_row_list *l, const stru
 	size_t depth = ret.frames > 0;
 	bool more = true;
 
-	/* As what is still there of processes that have ended. */
+	/* Nothing has this weight, as with processes that have ended: growth decides. */
 	if (whole <= 0) {
 		key = fields_find(&growth_columns, "growth", 6);
 		whole = weight_of_all(l, key, paths);
@@ -294,7 +295,7 @@ struct row_order {
 	struct growth_rows of;
 };
 
-/* Of what is still there, the most that may be: pages without an address would hide a leak. */
+/* By the most that may still be there: pages without an address would hide a leak. */
 static int compare_key(const struct row_order *o, const struct field *f,
 		       const struct growth_stack *x, const struct growth_stack *y)
 {

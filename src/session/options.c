@@ -288,7 +288,7 @@ static int set_choice(struct options *o, const struct option_entry *e, const cha
 		return set_groups(o, e, arg, ret);
 	for (int i = 0; e->words[i]; i++) {
 		if (strcmp(e->words[i], meant) == 0) {
-			/* Of other choices the last one counts: it overrules an alias. */
+			/* For other options the last choice counts: it overrules an alias. */
 			if (e->words == group_words && *ret && strcmp(options_group_key(o), meant))
 				return refuse_second(o, e, options_group_key(o), meant);
 			*ret = i;

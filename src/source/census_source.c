@@ -379,7 +379,7 @@ int census_source_cgroups(struct census_source *s, struct arena *arena,
 	for (size_t i = 0; r == 0 && i < ZMEM_CENSUS_OWNERS && used < count; i++)
 		if (v->owners[i].key)
 			r = name_owner(s, &v->owners[i], arena, &owner[used++]);
-	/* Those that found no room in the table are in the row without a name. */
+	/* Owners that found no room in the table are in the row without a name. */
 	for (int i = 0; r == 0 && i < ZMEM_CHARGES; i++)
 		owner[used].cgroup.bytes[i] =
 			(uint64_t)((double)v->others[i] * s->scale) * s->page_size;

@@ -441,7 +441,7 @@ int freed_source_read(struct freed_source *s, const struct file_set *tmpfs,
 
 		raced = read_once(&r);
 		error = raced < 0 ? raced : 0;
-		/* It was full of pages of earlier readings. */
+		/* The map was full of pages of earlier readings. */
 		raced |= s->visit->full && used;
 	}
 	if (error == 0)

@@ -138,7 +138,7 @@ static bool is_before(const void *item, const void *arg)
 	return compare_files(&key->set->file[*(const size_t *)item], &key->file) < 0;
 }
 
-/* One record of an open file. */
+/* Receives one record of an open file. */
 static int match_open(void *arg, const void *data)
 {
 	struct holders_source *h = arg;
@@ -266,7 +266,7 @@ static int call_for_users(struct holders_source *h, const struct mapped *mapped,
 #define VISITS_MAX 8192
 #define WALKS_MAX  64
 
-/* One walk over the VMAs of a file. */
+/* Walks the VMAs of a file once. */
 static int walk_mappers(struct holders_source *h)
 {
 	struct zmem_mappers *v = h->visit;

@@ -28,7 +28,7 @@ struct pages_source {
 	struct visits visits;
 	struct zmem_pages_visit *visit; /* what a run of the program is asked and answers */
 	const char *refusal;
-	/* Of pages_source_maps(). */
+	/* For pages_source_maps(). */
 	struct pages_mapping *mapping;
 	size_t mappings, mappings_room;
 };
@@ -109,7 +109,7 @@ static int add_mappings(struct pages_source *s)
 	return 0;
 }
 
-/* One visit to a process. */
+/* Adds one visit to a process. */
 static int add_record(struct visits *v, struct walk *walk, const void *record)
 {
 	struct pages_source *s = (struct pages_source *)v;

@@ -92,7 +92,7 @@ static bool has_pages(const struct zmem_pss_record *r)
 	return r->record.kind == ZMEM_PROCESS && (r->record.valid & ZMEM_VALID_PAGES);
 }
 
-/* One record of the walk over all processes. */
+/* Receives one record of the walk over all processes. */
 static int receive_record(struct reader *r, const void *data)
 {
 	struct zmem_pss_record record;

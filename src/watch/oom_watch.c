@@ -207,7 +207,7 @@ void oom_watch_note_large(struct oom_watch *w, const struct snapshot *s)
 	cleanup_free struct large *list = NULL;
 
 	memset(w->large, 0, ZMEM_OOM_LARGE_SLOTS * sizeof(*w->large));
-	/* So few are all read. */
+	/* So few processes are all read. */
 	if (s->count > ZMEM_OOM_LARGE)
 		list = calloc(s->count, sizeof(*list));
 	for (size_t i = 0; list && i < s->count; i++) {
@@ -219,7 +219,7 @@ void oom_watch_note_large(struct oom_watch *w, const struct snapshot *s)
 	}
 	if (list)
 		qsort(list, s->count, sizeof(*list), by_bytes);
-	/* Of two with the same slot the larger one stays. */
+	/* If two have the same slot, the larger one stays. */
 	for (size_t i = 0; list && i < ZMEM_OOM_LARGE; i++) {
 		uint32_t *slot = &w->large[(uint32_t)list[i].pid % ZMEM_OOM_LARGE_SLOTS];
 

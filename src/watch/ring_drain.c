@@ -31,7 +31,7 @@
 #define BUSY_MS	    1
 #define IDLE_MS	    20
 #define CHUNK_FIRST ((size_t)64 << 10)
-/* Of a burst: huge pages, because a page fault takes longer than to copy a page. */
+/* Chunks of a burst are huge pages, because a page fault takes longer than to copy a page. */
 #define CHUNK	   ((size_t)2 << 20)
 #define SPARE_MOST 4 /* chunks that are kept for later */
 
@@ -185,7 +185,7 @@ static void *drain_until_stopped(void *arg)
 			      {.fd = d->ring_fd, .events = POLLIN}};
 	bool left = false;
 
-	/* It works with what is mapped and open. */
+	/* The thread works with what is mapped and open. */
 	if (privilege_hurry_thread() < 0)
 		return NULL;
 	/*
