@@ -39,7 +39,7 @@ enum zmem_file_flags {
 	ZMEM_FILE_CUT = 1 << 3,	   /* text lacks the directories at the top */
 	/* A file system: the kernel's own mount of shared memory. */
 	ZMEM_FILE_KERNEL_MOUNT = 1 << 4,
-	/* It is in no directory, and never was. Also the root of a file system. */
+	/* The file is in no directory, and never was. Also the root of a file system. */
 	ZMEM_FILE_ALONE = 1 << 5,
 	ZMEM_FILE_HUGETLB = 1 << 6, /* of a hugetlbfs */
 	ZMEM_FILE_DEST = 1 << 7,    /* a segment that was removed, and is attached (SHM_DEST) */

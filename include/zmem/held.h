@@ -35,7 +35,7 @@ struct zmem_held_file {
 	__u64 file, inode, dentry;
 	__u64 number; /* of the inode */
 	__u64 pages;  /* of the inode in RAM */
-	/* Of an attached System V segment: the file of the segment, which it holds. */
+	/* For an attached System V segment: the file of the segment, which it holds. */
 	__u64 segment;
 	__u64 space; /* with `segment`: the namespace, which it holds as well */
 	__s64 refs;  /* the kernel's count of references, when one was met last */

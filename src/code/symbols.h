@@ -41,7 +41,7 @@ struct elf_facts {
  * mapped. The caller ends it.
  */
 Elf *elf_open_file(int fd);
-/* Likewise, for libdw: NULL also if its sections would cost too much. */
+/* The same for libdw: NULL also if the sections of the file would cost too much. */
 Elf *elf_open_tables(int fd);
 /* Ends it: a cleanup function. */
 static inline void elf_done(Elf **elf)

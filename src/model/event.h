@@ -23,7 +23,7 @@ enum event_member {
 #define ZMEM_EVENT(id, number, ...) EVENT_##id = number,
 #include "model/event.def"
 #undef ZMEM_EVENT
-	/* Those from here up to the end are texts, those from EVENT_MORE on numbers again. */
+	/* Members from here up to the end are texts, and from EVENT_MORE on numbers again. */
 	EVENT_TEXTS = 32,
 	EVENT_TEXTS_END = 51,
 	EVENT_MORE = 64,

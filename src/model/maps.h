@@ -31,7 +31,7 @@ enum map_counter {
 };
 
 #define MAPS_COUNTERS_ALL ((1u << MAPS_COUNTERS) - 1)
-/* Those of smaps. */
+/* The counters of smaps. */
 #define MAPS_COUNTERS_SMAPS ((1u << MAPS_THP_REST) - 1)
 
 /* Bytes; a value without its bit was not measured. */
@@ -56,7 +56,7 @@ void map_counters_add(struct map_counters *sum, const struct map_counters *c);
  */
 void map_counters_merge(struct map_counters *sum, const struct map_counters *process);
 
-/* One mapping, or the sum of all mappings with one name. */
+/* A mapping, or the sum of all mappings with one name. */
 struct mapping {
 	uint64_t start, end; /* 0 for a sum */
 	pid_t pid;	     /* likewise */

@@ -48,7 +48,7 @@ void message_put(struct helper_message *m, const void *data, size_t len);
 void message_put_fd(struct helper_message *m, int fd);
 /* Takes the next bytes from *pos on. False if there are too few; then *ret is unchanged. */
 bool message_get(const struct helper_message *m, size_t *pos, void *ret, size_t len);
-/* Likewise, without a copy: the bytes are in the message. */
+/* The same without a copy: the bytes are in the message. */
 const void *message_next(const struct helper_message *m, size_t *pos, size_t len);
 
 /* Closes its descriptors. */
@@ -57,7 +57,8 @@ void message_close_fds(struct helper_message *m);
 /* The limits of one request. */
 struct helper_limits {
 	uint64_t cpu_us; /* of the helper; more is -EOVERFLOW */
-	/* It may idle so long at once: it waits, for a disk or without end. More is -ETIMEDOUT. */
+	/* The helper may idle so long at once: it waits, for a disk or without end. More is
+	 * -ETIMEDOUT. */
 	uint64_t idle_us;
 	/*
 	 * All waits together may last so many times as long; 0: twice. Each one alone can be short:
@@ -78,14 +79,15 @@ struct helper_kind {
 	int (*answer)(void *state, struct helper_message *request, struct helper_message *ret);
 	struct helper_limits limits;
 	size_t memory; /* bytes that it may allocate */
-	/* It keeps the capabilities to open the files of processes, and its user. */
+	/* The helper keeps its user and the capabilities to open the files of processes. */
 	bool trusted;
 	/*
 	 * It speaks to servers by a library that may start threads: it has neither Landlock nor a
 	 * list of system calls. It has no capabilities.
 	 */
 	bool network;
-	/* It attaches programs to code of processes, and keeps the capabilities for that. */
+	/* The helper attaches programs to code of processes, and keeps the capabilities for that.
+	 */
 	bool attaches;
 	/*
 	 * The bytes of a program that answers in place of answer(), or NULL. It is run from memory,
@@ -186,7 +188,7 @@ void helper_begin(struct helper *h, uint32_t what);
  * After each of these the helper does not run.
  */
 int helper_call(struct helper *h, size_t fds);
-/* Likewise, of a file, without descriptors: -EFBIG if a budget is used up. */
+/* The same for a file, without descriptors: -EFBIG if a budget is used up. */
 int helper_call_file(struct helper *h);
 /* True for errors with which a helper has ended in the middle of a request. */
 static inline bool helper_lost(int error)

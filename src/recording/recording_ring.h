@@ -59,7 +59,7 @@ struct recording_ring {
 	int lock;	 /* the file that is locked; -1: it is not */
 	int fd;		 /* of the segment in work; -1: none */
 	uint32_t number; /* of the last segment */
-	/* Of the segment in work. Times are ms since the epoch. */
+	/* The segment in work. Times are ms since the epoch. */
 	int64_t first_ms; /* of its first frame; until it has one, of its first event */
 	int64_t last_ms;  /* of its newest frame or event */
 	int64_t frame_ms; /* of its newest frame; INT64_MIN: it has none */

@@ -15,7 +15,8 @@ enum exit_code {
 	EXIT_USAGE = 2,
 	EXIT_NOT_FOUND = 3,
 	EXIT_DIFFERENT = 4,
-	/* Of peak and grow with a command, as env(1) has them: its own are the command's. */
+	/* Exit codes of peak and grow with a command, as env(1) has them: other codes are the
+	   command's. */
 	EXIT_UNMEASURED = 125,
 	EXIT_NOT_EXECUTED = 126,
 	EXIT_NO_COMMAND = 127,

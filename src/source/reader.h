@@ -35,7 +35,8 @@ struct readers {
 	bool asks;		 /* the program takes questions (include/zmem/setup.h) */
 	struct decode_limits limits;
 	struct reader *reader[SOURCE_READERS_MAX];
-	/* Of the last look at RAM; and the processes since with pages that are not understood. */
+	/* What the last look at RAM has found; and processes since then with pages that are not
+	 * understood. */
 	uint64_t pfn_end; /* one above the highest page of RAM; 0: unknown */
 	size_t unknown, unknown_at_look;
 };

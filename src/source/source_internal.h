@@ -81,7 +81,7 @@ bool pin_source_is_ours(void);
  */
 int status_fill(struct process *p, int pid_fd);
 
-/* Likewise /proc/PID/stat, which has only majflt. */
+/* The same for /proc/PID/stat, which has only majflt. */
 void stat_fill(struct process *p, int pid_fd);
 
 /* The counters that status can have. */

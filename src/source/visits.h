@@ -32,7 +32,7 @@ struct visit_kind {
 	/* After the program was loaded; NULL: nothing is to be done. Returns 0 or a negative errno.
 	 */
 	int (*set_up)(struct visits *v);
-	/* Of those that begin with visits_begin(): */
+	/* For kinds that begin with visits_begin(): */
 	size_t walk_size, record_size; /* a record begins with a struct zmem_visit */
 	unsigned tries;		       /* how often a process is read before it is given up */
 	/* Adds what a visit found; at the first one of a walk w->visited is false. Returns
