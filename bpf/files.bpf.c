@@ -53,7 +53,7 @@ static __always_inline struct zmem_files *files_get(void)
 	return bpf_map_lookup_elem(&files, &zero);
 }
 
-/* True for a mounted super block. The head of their list is none: nothing points back to it. */
+/* True for a mounted super block. The head of the list is no super block: no root leads to it. */
 static __noinline bool is_super(__u64 super)
 {
 	__u64 root = kread64(super + SUPER(s_root));

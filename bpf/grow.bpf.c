@@ -230,7 +230,7 @@ static __always_inline int send_addresses(void *ctx, const struct change *c)
 	return 0;
 }
 
-/* The change was made by a task that is none of the target. */
+/* Sends a change that a task of another process than the target made. */
 static __always_inline int send_task(const struct change *c)
 {
 	struct zmem_grow_task *m = bpf_ringbuf_reserve(&ring, sizeof(*m), 0);
@@ -288,9 +288,8 @@ static __always_inline void begin_block(struct zmem_grow_block *b, __u32 interva
 
 /*
  * How many sampled pages a change of fewer pages than the interval has. Blocks of `interval` pages
- * follow each other, and one page of each block is sampled, at random: a page is sampled with the
- * same chance whatever change it is in, so that changes of no size, and no order of them, are
- * preferred.
+ * follow each other, and one page of each block is sampled, at random. So a page is sampled with
+ * the same chance whatever the sizes and the order of changes are.
  */
 static __always_inline __u32 count_sampled(struct zmem_grow_block *b, __u32 interval, __u32 pages)
 {
@@ -465,7 +464,7 @@ static __always_inline __u64 consume_address(struct fault *f, __u64 mm, __u32 me
 	}
 	regs = user_words();
 	call = kread32(regs + USER_CALL);
-	/* Where the program wants a mapping, nothing has told where it is. */
+	/* If the program has asked for an address, no event has told the right one. */
 	if (call == CALL_MMAP) {
 		address = kread64(regs + USER_ARGUMENT1) ? 0 : f->populated;
 		f->populated += address ? pages * PAGE : 0;

@@ -169,7 +169,7 @@ static long find_head(__u32 turn, void *unused)
 	return 1;
 }
 
-/* All devices are in an array, or in a ring with a head that is none. */
+/* All devices are in an array, or in a ring with a head that is no device. */
 struct devices {
 	__u64 array, head, node;
 };

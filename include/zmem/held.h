@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What holds files of shared memory (bpf/held.bpf.c, bpf/held_file.bpf.h): what user space and the
- * programs tell each other in maps, which only the process that loaded them has. Addresses are of
- * use as numbers alone.
+ * What holds files of shared memory (bpf/held.bpf.c, bpf/held_file.bpf.h): what user space asks and
+ * the programs answer, in maps that only the process that loaded them has. Addresses serve as
+ * numbers alone.
  */
 #ifndef ZMEM_HELD_H
 #define ZMEM_HELD_H

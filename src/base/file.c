@@ -126,8 +126,8 @@ static bool others_write(const struct stat *dir)
 }
 
 /*
- * /dev/stdout and the like, which the owner of /dev made. In a user namespace root of the machine
- * is no user that could be told from others.
+ * True for /dev/stdout and the like, which the owner of /dev made. In a user namespace, the root of
+ * the machine has the same number as other users from outside.
  */
 static bool is_of_dev(const struct stat *dir, const struct stat *link)
 {

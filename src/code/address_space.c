@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Mappings become images, and helpers are told what they need to know of them. */
+/* Makes images of mappings, and tells helpers what they need to know of them. */
 #include "code/address_space.h"
 
 #include <errno.h>

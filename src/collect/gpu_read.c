@@ -150,10 +150,10 @@ static void set_sums(struct snapshot *s, const struct gpu_parts *parts)
 }
 
 /*
- * In place of the clients of NVIDIA's driver, which tell no sizes: what its library says of the
- * processes that have them. Only of these: another process may have the pid by now, or the pid be
- * that of another namespace. `part` has room for as many more as the library may tell, and is in
- * the order of pids. Returns their new number.
+ * Clients of NVIDIA's driver show no sizes. Replaces them by what the library says of the processes
+ * that have such clients, and only of those: another process may have the pid by now, or the pid be
+ * of another namespace. `part` is in the order of pids, and has room for all parts of the library.
+ * Returns the new number of parts.
  */
 static size_t ask_nvidia(struct gpu_reader *g, struct snapshot *s, struct gpu_part *part,
 			 size_t count)

@@ -208,7 +208,7 @@ static int find_out(const struct peak_meter *m, const struct family *f, struct c
 
 	while (c && c->ours == NOT_KNOWN) {
 		last = c;
-		/* Numbers are given again: a way that comes back here is none. */
+		/* Pids are used again: a way up that comes back here does not count. */
 		c->ours = NOT_OURS;
 		if (bsearch(&c->ppid, m->added, m->addeds, sizeof(*m->added), compare_leading_pid))
 			ours = OURS;
@@ -243,7 +243,7 @@ int peak_meter_add_descendants(struct peak_meter *m)
 		for (size_t i = 0; r >= 0 && i < f.count; i++) {
 			if (find_out(m, &f, &f.child[i]) == OURS)
 				r = peak_watch_add(m->watch, f.child[i].pid, false);
-			/* The report tells of those without room. */
+			/* The report counts processes without room. */
 			r = r == -ESRCH || r == -ENOSPC ? 0 : r;
 		}
 		free(f.child);
@@ -342,7 +342,7 @@ static int add_held(struct peak_meter *m, const struct zmem_peak_message *msg)
 
 	if (msg->number != number)
 		return 0;
-	/* Parts of earlier highest sums are none of the peak. */
+	/* Parts of earlier highest sums do not belong to the peak. */
 	if (m->helds && m->held[m->helds - 1].number != number) {
 		for (size_t i = 0; i < m->helds; i++) {
 			if (m->held[i].number == number)

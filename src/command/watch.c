@@ -110,8 +110,8 @@ static bool all_ended(const struct watching *w)
 }
 
 /*
- * The row that grows most, of those with a growth that stands out. A process that began meanwhile
- * is none, because each one grows at its start. This program, in another window, is none.
+ * The row that grows most, of those with a growth that stands out. Processes that began meanwhile
+ * do not count, because each one grows at its start; nor does this program in another window.
  */
 static pid_t leads_to(const struct result *result)
 {

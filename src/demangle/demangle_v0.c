@@ -171,7 +171,7 @@ static int puny_digit(char c)
 	return c >= 'a' && c <= 'z' ? c - 'a' : is_digit(c) ? c - '0' + 26 : -1;
 }
 
-/* The next difference. Returns false at the end, or if it is none. */
+/* Reads the next difference. Returns false at the end, or if it cannot be read. */
 static bool puny_delta(struct text_part *rest, uint32_t bias, uint32_t *ret)
 {
 	uint32_t delta = 0, weight = 1;
@@ -742,7 +742,7 @@ bool demangle_rust_v0(const char *name, struct strbuf *out)
 		return false;
 	/* What a compiler adds begins with one of these. */
 	v.len = strcspn(v.s, ".$@");
-	/* A version, of which there is none yet, is a number. */
+	/* A version would be a number. There is no version yet. */
 	put_item(&v, ITEM_VALUE_PATH);
 	/* The crate in which a generic function was made. */
 	v.quiet = true;

@@ -11,8 +11,8 @@
 #define NOBODY	 65534
 
 /*
- * The request has names with their ends. The answer has as many texts as fit, likewise: an empty
- * one for a name that is none.
+ * The request has names, each with its NUL. The answer has as many texts as fit, each with its NUL:
+ * an empty text if the name cannot be demangled.
  */
 static int answer(void *state, struct helper_message *request, struct helper_message *ret)
 {

@@ -46,7 +46,7 @@
 
 /* ---- processes ---- */
 
-/* The process that a message is about; NULL: it is none that is counted. */
+/* The process that a message is about; NULL: the process is not counted. */
 static struct grow_process *process_of(const struct grow *g, const struct zmem_grow_head *h)
 {
 	return h->target < TARGETS ? g->process[h->target] : NULL;
@@ -273,8 +273,8 @@ static void update(struct grow *g, struct grow_process *p)
 }
 
 /*
- * Where no table says how to go on, what is in the register of the frame pointer is followed. If it
- * is none, it leads to an address without code.
+ * Where no table says how to go on, the register of the frame pointer is followed. If it has
+ * another use, it leads to an address without code: the stack is cut there.
  */
 static void cut_behind_code(const struct grow_process *p, struct unwound *u)
 {

@@ -497,7 +497,7 @@ void heap_attach(struct heap *h, const struct address_space *s, uint32_t target,
 		if (!late && !h->priced)
 			find_price(h);
 		if (!late && l->first) {
-			/* What it did before is none of the run. */
+			/* What the process did before does not belong to the run. */
 			link_read_work(l);
 			h->first.work_ns += l->work;
 		}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sampled blocks of allocators, and how coarse samples are. Each block is told with its stack. That
- * it was freed is not told: the kernel's map has the blocks that are there (bpf/malloc.bpf.h), and
- * is read for each report, and when the list of blocks has become much longer.
+ * Sampled blocks of allocators, and how coarse samples are. A message brings each block with its
+ * stack. No message says that a block was freed: the kernel's map has the blocks that are there
+ * (bpf/malloc.bpf.h), and is read for each report, and when the list has become much longer.
  */
 #ifndef ZMEM_HEAP_HEAP_BLOCKS_H
 #define ZMEM_HEAP_HEAP_BLOCKS_H

@@ -477,7 +477,7 @@ static int ask_cost(struct probe_helper *h, enum ask what, int program, uint64_t
 	return error;
 }
 
-/* The program finds that this process is none of its targets, which is not all that it does. */
+/* The program ends early, because this process is no target. Targets cost more. */
 #define PART_OF_COST 0.85
 
 int probe_cost(struct probe_helper *h, struct probe_cost *ret)

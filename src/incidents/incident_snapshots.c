@@ -196,7 +196,8 @@ static int read_ram(struct incidents *s, size_t frame)
 
 /* ---- files ---- */
 
-/* A list that was made so long after an event still tells of it; the next frame may come later. */
+/* A list of files that was made so long after an event still describes it; frames may come later.
+ */
 #define FILES_LATE_MS 5000
 #define FRAME_LATE_MS 15000
 

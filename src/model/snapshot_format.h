@@ -277,7 +277,7 @@ static const struct member ram_members[] = {
 	INT(ID_RAM + 6, struct ram, deleted_bytes, 0),
 };
 
-/* The figures of a census, by their numbers; what a class does not have is 0. */
+/* The figures of struct ram, by their numbers; what a class does not have is 0. */
 static const struct member ram_figure_members[] = {
 	INT(ID_RAM + 7, struct ram_figure, exists, 2),
 	INT(ID_RAM + 8, struct ram_figure, known, 2),

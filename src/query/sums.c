@@ -122,8 +122,8 @@ void sum_merge(struct sum *sum, const struct sum *more)
 }
 
 /*
- * Sums that nothing tells. What becomes free with one row is not all that becomes free with two:
- * what both have alone together is missing.
+ * Counters without a known sum. What becomes free with two rows is more than the sum of both: it
+ * includes memory that only these two share.
  */
 static counter_mask unknown_sums(const struct sum *sum)
 {

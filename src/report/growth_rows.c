@@ -246,8 +246,8 @@ static void join_places(struct growth_row_list *l, const struct field *key)
 /* ---- order ---- */
 
 /*
- * Its error is larger than it is: nothing is known of it. Of blocks: their bounds are so far apart,
- * and its growth does not tell it either.
+ * True if the error of the growth is larger than the growth. For blocks: their bounds are too far
+ * apart, and the growth of memory does not confirm them either.
  */
 static bool is_unsure(const struct growth *g, const struct growth_stack *s)
 {

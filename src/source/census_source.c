@@ -219,9 +219,9 @@ static uint64_t looked_at(const struct census_frames *f)
 }
 
 /*
- * Half of the interval of the sum of `count` estimates with these sums of their squares. Where none
- * or few pieces had such frames, their spread tells nothing: what is in none of many pieces is with
- * 95 % in fewer than three of as many others.
+ * Half of the interval of the sum of `count` estimates with these sums of their squares. If few
+ * pieces or none had such frames, their spread says nothing. But what no piece of many has is, with
+ * 95 %, in fewer than three of as many others.
  */
 static uint64_t interval(uint64_t sum, double squares, unsigned count)
 {

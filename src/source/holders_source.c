@@ -357,9 +357,9 @@ static bool is_mapped_again(const struct holders_source *h, const struct mapped 
 }
 
 /*
- * An address space of no process that an iterator saw, before or behind the walks, may be that of a
- * process that has ended. If it still maps the file, its process is one that iterators do not see:
- * they see those of our pid namespace (kernel/bpf/task_iter.c).
+ * No iterator, before or after the walks, may have seen a process with this address space. If it no
+ * longer maps the file, its process has ended. If it does, iterators do not see its process: they
+ * see those of our pid namespace (kernel/bpf/task_iter.c).
  */
 static int find_hidden(struct holders_source *h)
 {

@@ -61,8 +61,8 @@ static void add_sum(struct zmem_pages_sum *to, const struct zmem_pages_sum *from
 }
 
 /*
- * True if the pages found are those that the process has by its counters, and these are the same
- * before and after. A large process rarely stands still. Of hugetlb pages no counter tells.
+ * True if as many pages were found as the counters of the process have, and the counters are the
+ * same before and after. A large process rarely stands still. Hugetlb pages have no counter.
  */
 static bool adds_up(const struct visits *v, const struct walk *walk)
 {

@@ -72,7 +72,7 @@ void swap_source_close(struct swap_source *s)
 
 /* ---- opening ---- */
 
-/* Lets programs find the wait queue of /proc/swaps. A failure is told if no device is found. */
+/* Lets programs find the wait queue of /proc/swaps. A failure is reported if no device is found. */
 static int find_queue(struct swap_source *s)
 {
 	cleanup_close int swaps = open("/proc/swaps", O_RDONLY | O_CLOEXEC);

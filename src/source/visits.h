@@ -2,7 +2,7 @@
 /*
  * Runs a program that walks processes one visit after another (bpf/visit.bpf.h): an iterator goes
  * over all processes, again and again. In each pass it visits each process that is still in the map
- * BPF_WANTED, for less than a millisecond, and tells where the next pass goes on. A process leaves
+ * BPF_WANTED, for less than a millisecond, and notes where the next pass goes on. A process leaves
  * the map when what was found adds up to its counters. Where it does not, its walk begins anew.
  */
 #ifndef ZMEM_SOURCE_VISITS_H
