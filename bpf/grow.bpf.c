@@ -505,8 +505,7 @@ static __always_inline void send_change(void *ctx, const struct zmem_grow_settin
 		*f = before;
 }
 
-/* True while the address space has users. Its end is sent once, and what it frees is not counted.
- */
+/* True while the address space has users. Its end is sent once; what it frees is not counted. */
 static __always_inline bool is_alive(struct zmem_grow_target *t, __u64 mm, __u32 number)
 {
 	if (users_of(mm) > 0)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reads charges and limits of memory cgroups (mm/memcontrol.c), and whether one is below another.
- */
+/* Reads charges and limits of memory cgroups (mm/memcontrol.c), and which is below which. */
 #ifndef ZMEM_LIMITS_BPF_H
 #define ZMEM_LIMITS_BPF_H
 

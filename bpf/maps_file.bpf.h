@@ -15,8 +15,7 @@ struct file_search {
 	__u32 done, torn;	/* torn: the answer is not known */
 };
 
-/* There is one reader. This is in a map, because the verifier follows the stack through each step.
- */
+/* In a map, because the verifier follows the stack through each step. There is one reader. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

@@ -45,8 +45,7 @@ static __always_inline struct zmem_pages_visit *pages_get(void)
 #define KEY_NODE_MASK  31
 #define KEY_NODE(key)  ((__u32)((key) >> KEY_NODE_SHIFT) & KEY_NODE_MASK)
 
-/* Whether the folio is lazily freed, if the entry is not dirty. Without a branch, as page_kind().
- */
+/* Whether the folio is lazily freed, if its entry is not dirty. No branch: see page_kind(). */
 static __always_inline __u32 key_lazy(__u64 anon, __u64 flags)
 {
 	__u64 no = flags >> bpf_core_enum_value(enum pageflags, PG_swapbacked) |

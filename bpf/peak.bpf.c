@@ -196,8 +196,7 @@ static __always_inline void end_target(struct zmem_peak_state *s, struct zmem_pe
 	__sync_lock_test_and_set(&t->mm, 0);
 }
 
-/* The address space ended without counting down to 0: an event was missed. Its address is reused.
- */
+/* The address space ended and did not count down to 0: an event was missed. */
 static __always_inline void drop_target(struct zmem_peak_state *s, struct zmem_peak_target *t,
 					__u32 number, __u64 mm)
 {
@@ -368,8 +367,7 @@ int peak_fork(__u64 *ctx)
 	made.ppid = p->pid;
 	made.mm = kaddr(task, mm);
 	if (made.mm == p->mm) {
-		/* After vfork(), and clone() with CLONE_VM, both have one address space: it counts
-		 * once. */
+		/* After vfork() or clone(CLONE_VM) both have one address space: it counts once. */
 		made.shared = 1;
 		made.target = p->target;
 	} else {
@@ -379,8 +377,7 @@ int peak_fork(__u64 *ctx)
 	return 0;
 }
 
-/* At the exit of each thread. It comes before its memory is freed, or until Linux 6.15 after that.
- */
+/* At the exit of each thread: before its memory is freed, or until Linux 6.15 after that. */
 SEC("tp_btf/sched_process_exit")
 int peak_exit(__u64 *ctx)
 {

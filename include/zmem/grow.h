@@ -46,8 +46,7 @@ struct zmem_grow_settings {
 	__u64 look_at;	       /* of heap_mapping: an address */
 };
 
-/* In place of the member of a message: pages of other processes, too, that were copied for a write.
- */
+/* In place of a member: pages, also of other processes, that were copied for a write. */
 #define ZMEM_GROW_COPIED ZMEM_RSS_COUNT
 
 /*
@@ -116,8 +115,7 @@ enum zmem_heap_function {
 	ZMEM_HEAP_REALLOCS, /* (block, count, size) */
 	ZMEM_HEAP_POSIX,    /* (&block, alignment, size); returns 0 */
 	ZMEM_HEAP_FUNCTION = 15,
-	/* The function may call another one, which is not counted: each of its returns is looked
-	   at. */
+	/* Each return of the function is looked at: it may call another one, not counted. */
 	ZMEM_HEAP_CALLS = 16,
 	/* Larger blocks are another function's: pymalloc of CPython. */
 	ZMEM_HEAP_SMALL = 32,

@@ -141,8 +141,7 @@ struct zmem_oom_end {
 	__u32 counted; /* 1: these are all; 0: the time was over before the last one of them */
 	struct zmem_oom_path victim;
 	struct zmem_oom_path root; /* of the reader's cgroup namespace, of the same hierarchy */
-	/* The names of the victim's path and, behind them, of the root's. The message ends with the
-	 * last one. */
+	/* The names of the victim's path, then of the root's, up to the end of the message. */
 	__u64 names[2 * ZMEM_OOM_PATH_WORDS];
 };
 

@@ -446,8 +446,7 @@ static int send_space(struct address_space *s, struct code_sources *c)
 	for (size_t i = 0; r == 0 && i < s->code.count; i++) {
 		uint32_t file = s->code.image[i].file;
 
-		/* This user's helper may refuse a file that the helper of another user has opened.
-		 */
+		/* A file that another user's helper has opened may be refused here. */
 		if (file != NO_FILE)
 			r = address_space_ready(s, c, file);
 		r = helper_lost(r) ? r : 0;

@@ -95,8 +95,7 @@ int collector_name_rows(struct collector *c, const struct query *q, const struct
 
 int collect_name_largest(struct collector *c)
 {
-	/* The largest by all memory and, if PSS is not known, by anonymous memory (report/head.h).
-	 */
+	/* The largest by PSS and, where PSS is not known, by anonymous memory (report/head.h). */
 	static const enum counter counters[] = {COUNTER_PSS, COUNTER_RSS_ANON};
 	struct process *item[ARRAY_SIZE(counters) * OVERVIEW_HOLDERS];
 	struct process_list largest = {.item = item};

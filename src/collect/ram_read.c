@@ -234,8 +234,7 @@ static int read_cgroups(struct ram_reader *r, const struct collect_spec *spec, s
 		ram->deleted_cgroups++;
 		ram->deleted_bytes += census_cgroup_bytes(&ram->cgroup[i]);
 	}
-	/* The next snapshots have the same census, but the names of cgroups are gone with this one.
-	 */
+	/* Names of cgroups are gone with this snapshot, but the census is kept for the next. */
 	if (spec->ram == RAM_SUMS || error < 0) {
 		ram->cgroup = NULL;
 		ram->cgroups = 0;

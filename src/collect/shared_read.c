@@ -133,8 +133,7 @@ static const struct owner *find_owner(struct choice *h, uint64_t owner)
 	return new;
 }
 
-/* The part of its owner's limit that a file takes, in 1/2^16. Files of h->cgroup rank above others.
- */
+/* The part of its owner's limit that a file takes, in 1/2^16. Files of h->cgroup rank first. */
 static uint64_t rank_of(const struct choice *h, const struct cached_file *f, const struct owner *o)
 {
 	bool asked = h->cgroup && o->path && cgroup_below(h->cgroup, o->path);

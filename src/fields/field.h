@@ -140,8 +140,7 @@ struct field {
 		const char *const *words;    /* of WORDS: from bit 0 on; ends with NULL */
 	};
 	union {
-		/* For a column: the field by which rows are sorted in its place; NULL: by itself.
-		 */
+		/* Of a column: rows are sorted by this field in its place; NULL: by itself. */
 		const struct field *order;
 		const char *note; /* in a table with a line for each field; NULL: help */
 		bool (*shown)(const void *row, const void *of); /* of ROWS; NULL: each is shown */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What each function does is in its cookie. A function that may call another one of the list has
- * ZMEM_HEAP_CALLS, so that a block is counted once; a free that calls another one finds nothing.
+ * Knows the functions of allocators. What each one does is in the cookie of its probe. A function
+ * that may call another one of the list has ZMEM_HEAP_CALLS, so that a block is counted once; a
+ * free that calls another one finds nothing.
  */
 #include "heap/allocators.h"
 

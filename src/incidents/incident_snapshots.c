@@ -196,8 +196,7 @@ static int read_ram(struct incidents *s, size_t frame)
 
 /* ---- files ---- */
 
-/* A list of files that was made so long after an event still describes it; frames may come later.
- */
+/* Such a list of files, and a frame that has it, may be so much later than the event. */
 #define FILES_LATE_MS 5000
 #define FRAME_LATE_MS 15000
 

@@ -372,8 +372,7 @@ struct zram_device {
 
 struct shared_file {
 	const char *name; /* file_label() */
-	/* The memory cgroup that its last page in RAM is charged to; NULL: not known, or it has
-	 * none. */
+	/* The memory cgroup of its last page in RAM; NULL: not known, or it has none. */
 	const char *cgroup;
 	enum file_kind kind;
 	uint64_t resident, swapped; /* bytes */

@@ -57,8 +57,7 @@ void message_close_fds(struct helper_message *m);
 /* The limits of one request. */
 struct helper_limits {
 	uint64_t cpu_us; /* of the helper; more is -EOVERFLOW */
-	/* The helper may idle so long at once: it waits, for a disk or without end. More is
-	 * -ETIMEDOUT. */
+	/* The longest wait at once, for a disk or without end. More is -ETIMEDOUT. */
 	uint64_t idle_us;
 	/*
 	 * All waits together may last so many times as long; 0: twice. Each one alone can be short:
@@ -86,8 +85,7 @@ struct helper_kind {
 	 * list of system calls. It has no capabilities.
 	 */
 	bool network;
-	/* The helper attaches programs to code of processes, and keeps the capabilities for that.
-	 */
+	/* The helper attaches programs to code of processes, and keeps capabilities for that. */
 	bool attaches;
 	/*
 	 * The bytes of a program that answers in place of answer(), or NULL. It is run from memory,

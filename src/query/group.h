@@ -14,8 +14,7 @@ struct group_id {
 	const struct field *key; /* NULL: any process */
 	const char *text;	 /* NULL: they have none (no unit, no container); owned */
 	uid_t uid;		 /* instead of the text if the column is the user */
-	/* With several columns: how many the group's rows have in common, and where each ends in
-	 * the text. */
+	/* Of several columns: how many its rows have in common, and where each text ends. */
 	size_t keys;
 	uint32_t end[GROUP_KEYS_MAX];
 };

@@ -149,8 +149,7 @@ static double weight_of_all(const struct growth_row_list *l, const struct field 
 	return sum;
 }
 
-/* Finds, of paths with the same first `depth` frames, those with the heaviest next frame or none.
- */
+/* Finds those of the paths with the same first `depth` frames that have the heaviest next one. */
 static struct paths heaviest(const struct growth_row_list *l, const struct field *key,
 			     struct paths of, size_t depth, double *ret_weight)
 {

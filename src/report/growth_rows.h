@@ -9,8 +9,7 @@ struct growth_row {
 	/* The frames are the place and callers. `truncated`: there are further callers. */
 	struct growth_stack sum;
 	size_t paths; /* different ones, if rows are places */
-	/* The row sums so many rows, which say little: "places with an error …". 0: it is one row.
-	 */
+	/* It sums so many rows, which say little: "places with an error …". 0: it is one row. */
 	size_t joined;
 	const char *why;
 };

@@ -35,8 +35,7 @@ struct readers {
 	bool asks;		 /* the program takes questions (include/zmem/setup.h) */
 	struct decode_limits limits;
 	struct reader *reader[SOURCE_READERS_MAX];
-	/* What the last look at RAM has found; and processes since then with pages that are not
-	 * understood. */
+	/* The last look at RAM; and how many processes since had pages that were not understood. */
 	uint64_t pfn_end; /* one above the highest page of RAM; 0: unknown */
 	size_t unknown, unknown_at_look;
 };

@@ -99,8 +99,7 @@ int oom_watch_fd(const struct oom_watch *w);
 int oom_watch_next(struct oom_watch *w, struct oom_kill *ret, struct snapshot *snapshot);
 /* At a kill, processes that are large in this snapshot are read before others. */
 void oom_watch_note_large(struct oom_watch *w, const struct snapshot *s);
-/* The same for the next signal that had come at that time; the processes are receiver and sender.
- */
+/* The same for the next signal; the processes are its receiver and its sender. */
 int oom_watch_next_signal(struct oom_watch *w, struct oom_kill *ret, struct snapshot *snapshot);
 void oom_watch_close(struct oom_watch *w);
 

@@ -191,8 +191,7 @@ void json_lines(struct json_writer *w, const struct fields *all, const void *row
 
 /* ---- CSV ---- */
 
-/* Spaces separate the numbers, because a comma may separate fields. A list without numbers is "".
- */
+/* Spaces separate the numbers: commas separate fields. A list without numbers is "". */
 static void csv_put_numbers(struct strbuf *out, const struct field *f, struct value v,
 			    char separator)
 {
