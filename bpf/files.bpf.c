@@ -244,8 +244,8 @@ static __always_inline struct zmem_file *new_record(struct zmem_files *v, __u8 k
 }
 
 /*
- * What is read of each inode lies within some 400 bytes. One copy waits once for all of their cache
- * lines, where a read for each member would wait for one after the other.
+ * The members that are read of an inode lie within some 400 bytes. One copy waits once for all of
+ * their cache lines; a read for each member would wait for one line after the other.
  */
 #define BLOCK_BEGIN INODE(i_sb)
 #define BLOCK_END   (MAPPING(a_ops) + sizeof(__u64))

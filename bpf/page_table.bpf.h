@@ -275,8 +275,9 @@ WALK_STEP_FUNCTION(walk_group)
 	if (!any)
 		return 0;
 		/*
-		 * Else the compiler keeps the first entry and enters the loop behind its load.
-		 * Until Linux 6.7 the verifier lets only jumps lead back into a loop (check_cfg()).
+		 * Without this, the compiler keeps the first entry and enters the loop behind its
+		 * load. Until Linux 6.7 the verifier lets only jumps lead back into a loop
+		 * (check_cfg()).
 		 */
 #ifndef ZMEM_OLD
 	asm volatile("" : : "r"(entry) : "memory");

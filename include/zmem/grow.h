@@ -268,8 +268,8 @@ struct zmem_grow_cpu {
 	/* Pages of sampled events, less what their stacks stand for: below 16 or `sample` pages. */
 	__s64 rest[ZMEM_RSS_COUNT];
 	/*
-	 * Of messages for which the ring had no room: the next one that is alike carries them.
-	 * Alike is what adds, or takes, 16 pages or more, or fewer.
+	 * Pages of messages for which the ring had no room: the next message that is alike carries
+	 * them. Alike are changes with the same sign that are below 16 pages, or not.
 	 */
 	__s64 waiting[4][ZMEM_RSS_COUNT];
 	struct zmem_grow_block block[ZMEM_RSS_COUNT][2]; /* of what adds, of what takes */

@@ -31,7 +31,7 @@ static inline void *grow_items(void *items, size_t count, size_t *capacity, size
 }
 
 /*
- * Likewise, for an array and a capacity that their owner keeps: both are pointers to them. False
+ * The same for an array and a capacity that their owner keeps: both are pointers to them. False
  * without memory.
  */
 #define array_room(items, count, capacity, first)                                                  \

@@ -114,8 +114,8 @@ static bool is_library_name(const char *name)
 }
 
 /*
- * Has a reader open a file. If its user may not read it, for it is another user's in a container,
- * this process may open it (process_open_file()).
+ * Has a reader open a file. If its user may not read the file, because it belongs to another user
+ * in a container, this process may open it (process_open_file()).
  */
 static int open_in_reader(struct code_sources *c, const struct address_space *s, uint32_t number,
 			  struct code_reader *reader)

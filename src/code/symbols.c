@@ -507,9 +507,9 @@ static bool is_in_section(Elf *elf, const struct candidate *c, uint64_t address)
 }
 
 /*
- * Where no symbol contains an address, the nearest one before it is taken: in its section, not
- * before the end of a symbol with a size, and not outside of what another table knows as the
- * function of the address.
+ * If no symbol contains an address, chooses the nearest one before it: in its section, not before
+ * the end of a symbol with a size, and within what another table knows as the function of the
+ * address.
  */
 static void choose_near(struct search *s, Elf *elf)
 {

@@ -54,8 +54,8 @@ int elf_read_facts(int fd, struct elf_facts *ret);
 /* The address in the file's own terms of the page with code at `offset`. Returns 0, or -ENOENT. */
 int elf_find_vaddr(const struct elf_facts *facts, uint64_t offset, uint64_t *ret);
 /*
- * Where an address in the file's own terms is in the file: in the segment that has it. *ret_left:
- * so many bytes of that follow. False: in none.
+ * Finds where an address of the file is in the file: in the segment that has it. *ret_left: how
+ * many bytes of the segment follow. False: no segment has it.
  */
 bool elf_find_offset(const struct elf_segment *segment, size_t count, uint64_t vaddr, uint64_t *ret,
 		     uint64_t *ret_left);

@@ -15,7 +15,7 @@
 #define NAMES_DEADLINE_MS 100
 
 /*
- * For reading memory cgroups: 5,000 take 0.2 s of a CPU, and on a busy machine seconds. serve
+ * The time for memory cgroups: 5,000 take 0.2 s of a CPU, and on a busy machine seconds. serve
  * answers 503 after SNAPSHOT_PATIENCE_US.
  */
 #define MEMCG_TIME_US (4 * 1000000)

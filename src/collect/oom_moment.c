@@ -56,8 +56,7 @@ static const char *no_cgroup(const struct oom_kill *kill)
 /* ---- names ---- */
 
 /*
- * Whether it is a process of the last snapshot that has not called exec since: names are then
- * known.
+ * Whether the process is in the last snapshot and has not called exec since: then names are known.
  */
 static const struct process *find_known(const struct collector *c, const struct process *p)
 {

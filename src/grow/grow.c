@@ -444,9 +444,9 @@ static int count_stack(struct grow *g, struct grow_process *p, const struct zmem
 }
 
 /*
- * Has the mappings be read again before a stack is looked at, if pages of files were unmapped
- * since: another library may be where one was, without an address that is not known. A program that
- * maps files all the time has that read for a part of the time alone.
+ * Has the mappings read again before a stack is looked at, if pages of files were unmapped since:
+ * another library may be at the place of one, and no address shows that. For a program that maps
+ * files all the time, this is limited to a part of the time.
  */
 static int check_mappings(struct grow *g, struct grow_process *p, const struct zmem_grow_head *h)
 {

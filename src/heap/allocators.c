@@ -21,8 +21,8 @@ enum {
 	/* Only a C library without the second name calls malloc from there. */
 	MAY_CALL = 1 << 25,
 	/*
-	 * It throws exceptions, or calls a handler of the program, which may: they cannot pass the
-	 * address that a probe of the return puts in place of the return address.
+	 * The function throws exceptions, or calls a handler of the program that may: exceptions
+	 * cannot pass the address that a probe of the return puts in place of the return address.
 	 */
 	THROWS = 1 << 26,
 	/* The function shows which allocator it is, and is not probed. */
@@ -220,8 +220,8 @@ static bool counts(const struct found_function *found, size_t count, enum group 
 }
 
 /*
- * Where the compiler has put pymalloc into its callers, most of them cannot be probed, and of what
- * the others allocate the free may not be seen. Else the function only passes a call on.
+ * If the compiler has put pymalloc into its callers, most of them cannot be probed, and frees of
+ * blocks of the others may not be seen. Else the function only passes a call on.
  */
 #define PASSES_ON 96 /* bytes */
 

@@ -47,8 +47,8 @@
 /* A program does something between its calls: less than that share of the time is not believed. */
 #define LEAST_WORK 0.01
 /*
- * They cost that much of what is measured: in a program that does other things between its calls,
- * its caches and branch predictors begin anew each time (src/doc/benchmarks.md).
+ * The part of what is measured that probes cost besides: in a program that does other things
+ * between its calls, caches and branch predictors begin anew each time (src/doc/benchmarks.md).
  */
 #define COST_LEAST 0.9
 #define COST_MOST  3.0
@@ -446,9 +446,9 @@ static void refuse_locked(struct heap *h, struct heap_link *l)
 }
 
 /*
- * It takes a quarter of a second. It is not done between the first probes and those of a program
- * that a command executes: soon after other ones the kernel sets probes at once, and else it waits
- * for ten milliseconds (rcu_sync_enter() of dup_mmap_sem).
+ * Measuring takes a quarter of a second. It is not done between the first probes and those of a
+ * program that a command executes: soon after other ones the kernel sets probes at once, and else
+ * it waits for ten milliseconds (rcu_sync_enter() of dup_mmap_sem).
  */
 static void find_price(struct heap *h)
 {

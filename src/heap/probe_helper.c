@@ -294,7 +294,7 @@ static int answer_try(const struct helper_message *request)
 }
 
 /*
- * Has the pages of the probed code be in memory: the kernel reads them while no process of the
+ * Has the kernel read the pages of the probed code: it would read them while no process of the
  * machine can fork (uprobe_register(), dup_mmap_sem). A file that cannot be read is probed as well.
  */
 static void read_code(int found, const struct places *p)

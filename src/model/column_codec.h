@@ -117,7 +117,7 @@ void codec_bad(struct column_codec *c);
 void codec_ints(struct column_codec *c, unsigned id, uint64_t *value, const uint64_t *reference,
 		const struct codec_rows *rows);
 /*
- * Likewise for texts. `predicted`: predictions for rows without a match; NULL: the row before
+ * The same for texts. `predicted`: predictions for rows without a match; NULL: the row before
  * predicts.
  */
 void codec_texts(struct column_codec *c, unsigned id, const char **text,

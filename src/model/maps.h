@@ -51,8 +51,8 @@ static inline bool map_has(const struct map_counters *c, enum map_counter counte
 /* Adds c to the sum. A value that one of them lacks, or that overflows, is missing in the sum. */
 void map_counters_add(struct map_counters *sum, const struct map_counters *c);
 /*
- * Likewise for the values of another process. Processes share hugetlb pages and nothing tells
- * which: those of several have no sum.
+ * The same for the values of another process. Processes share hugetlb pages, and nothing shows
+ * which: those of several processes have no sum.
  */
 void map_counters_merge(struct map_counters *sum, const struct map_counters *process);
 
@@ -95,7 +95,7 @@ int map_set_add(struct map_set *s, const struct mapping *m);
 /* Adds the sums of one process to a set by name. Returns 0 or -ENOMEM. */
 int map_set_merge(struct map_set *s, const struct map_set *process);
 /*
- * Likewise, to a set by group and kind of memory, which map_kind() names. The group is borrowed;
+ * The same to a set by group and kind of memory, which map_kind() names. The group is borrowed;
  * NULL is a group, too.
  */
 int map_set_merge_kinds(struct map_set *s, const struct map_set *process, const char *group);

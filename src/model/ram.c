@@ -457,8 +457,8 @@ static bool scale_sample(const struct census *c, const struct ram_sources *from,
 }
 
 /*
- * What is no RAM, between two pieces of it, looks reserved or has no struct page. How much that is
- * follows from the zones.
+ * Holes between pieces of RAM look reserved or have no struct page. The zones show how large they
+ * are.
  */
 static bool scale_exact(const struct census *c, const struct ram_sources *from, struct scaled *ret)
 {

@@ -326,9 +326,9 @@ static void begin_request(const struct helper *h)
 }
 
 /*
- * Its requests are short, and the parent waits for each: it is to run soon after it was woken, also
- * where others use the CPU. From Linux 6.12 on that is a short slice (Documentation/scheduler/
- * sched-eevdf.rst); older ones ignore it.
+ * The helper's requests are short, and the parent waits for each: the helper is to run soon after
+ * it was woken, also where others use the CPU. From Linux 6.12 on that is a short slice
+ * (Documentation/scheduler/sched-eevdf.rst); older ones ignore it.
  */
 static void ask_soon(void)
 {
@@ -432,8 +432,8 @@ bool helper_runs(const struct helper *h)
 }
 
 /*
- * It may not end before its read returns, which is not waited for. The table has room: it was
- * looked for before the start.
+ * The helper may not end before its read returns, which is not waited for. The table has room: that
+ * was checked before the start.
  */
 static void kill_helper(struct helper *h)
 {

@@ -81,8 +81,8 @@ struct helper_kind {
 	/* The helper keeps its user and the capabilities to open the files of processes. */
 	bool trusted;
 	/*
-	 * It speaks to servers by a library that may start threads: it has neither Landlock nor a
-	 * list of system calls. It has no capabilities.
+	 * The helper speaks to servers by a library that may start threads: it has neither Landlock
+	 * nor a list of system calls. It has no capabilities.
 	 */
 	bool network;
 	/* The helper attaches programs to code of processes, and keeps capabilities for that. */

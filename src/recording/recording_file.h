@@ -162,10 +162,10 @@ int recording_reader_open(int fd, struct recording_reader **ret, char reason[REC
 int recording_reader_open_memory(const void *data, size_t len, struct recording_reader **ret,
 				 char reason[RECORDING_REASON]);
 /*
- * Likewise for the segments in a directory (recording_ring.h), oldest first, as one recording. They
+ * The same for the segments in a directory (recording_ring.h), oldest first, as one recording. They
  * are opened as they are needed, a few at a time: a frame of a file that the writer has removed
  * meanwhile is -ENOENT. `dir` may be closed. Segments that cannot be read are counted. -ENOENT: the
- * directory has none. -EACCES: it has, but the files may not be read.
+ * directory has none. -EACCES: its files may not be read.
  */
 int recording_reader_open_dir(int dir, struct recording_reader **ret,
 			      char reason[RECORDING_REASON]);

@@ -117,7 +117,7 @@ enum ring_room recording_ring_room(struct recording_ring *g, int64_t since_boot_
 int recording_ring_kill(struct recording_ring *g, int64_t boot_ms, struct event_record *e,
 			const struct snapshot *s);
 /*
- * Likewise a signal, alone: if it was not written, the next one counts it. Returns 0, 1 if the
+ * The same for a signal, alone: if it was not written, the next one counts it. Returns 0, 1 if the
  * budget had no room, or a negative errno.
  */
 int recording_ring_signal(struct recording_ring *g, int64_t boot_ms, struct event_record *e);

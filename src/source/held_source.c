@@ -384,8 +384,8 @@ static void add_segments(struct holders *h)
 /* ---- files ---- */
 
 /*
- * Has another look at files of an inode, some of which have references that were not explained:
- * they may be those of a system call that is over, or of a process that was not walked and maps it.
+ * Looks once more at files of an inode with references that were not explained: they may be those
+ * of a system call that is over, or of a process that was not walked and maps it.
  */
 static struct owner check_again(struct held_source *h, const struct zmem_held_file *f, size_t count,
 				struct owner owner)

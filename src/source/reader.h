@@ -43,8 +43,8 @@ struct readers {
 void readers_done(struct readers *readers);
 
 /*
- * For struct source_kind, of sources with a state that begins with struct readers. Reads with
- * `count` threads if the program takes questions.
+ * Functions for struct source_kind, of sources with a state that begins with struct readers. Reads
+ * with `count` threads if the program takes questions.
  */
 int readers_collect(void *state, unsigned count, struct snapshot *snapshot);
 int readers_revisit(void *state, pid_t pid, struct snapshot *snapshot);

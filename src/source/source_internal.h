@@ -56,8 +56,8 @@ struct source_variant {
 	enum bpf_object_id object;
 	enum bpf_loader loader;
 	/*
-	 * It reads kernel memory by bpf_probe_read_kernel(), which lockdown=confidentiality
-	 * forbids; else by bpf_rdonly_cast(), since Linux 6.2.
+	 * The variant reads kernel memory by bpf_probe_read_kernel(), which
+	 * lockdown=confidentiality forbids; else by bpf_rdonly_cast(), since Linux 6.2.
 	 */
 	bool probes;
 };

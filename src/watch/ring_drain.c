@@ -190,7 +190,7 @@ static void *drain_until_stopped(void *arg)
 		return NULL;
 	/*
 	 * What is left in the ring has no room, or is being written, perhaps by a thread that waits
-	 * for this CPU: then the ring is readable at once, and to poll it would never sleep.
+	 * for this CPU: then the ring is readable at once, and poll() would never sleep.
 	 */
 	while (poll(fd, left ? 1 : 2, left ? BUSY_MS : IDLE_MS) >= 0 || errno == EINTR) {
 		if (fd[0].revents)
