@@ -334,7 +334,7 @@ void compare_finish(struct comparison *c, size_t referees)
 
 /* ---- --verify ---- */
 
-static bool near(const struct process *p, const struct process *rollup, enum counter c)
+static bool is_near(const struct process *p, const struct process *rollup, enum counter c)
 {
 	return !process_has(p, c) || !process_has(rollup, c) ||
 	       distance(p->value[c], rollup->value[c]) <= COMPARE_SHARE_TOLERANCE;
@@ -352,7 +352,7 @@ bool compare_agrees(const struct process *p, const struct process *values,
 	     values->value[COUNTER_SWAP_PSS] > p->value[COUNTER_SWAP]))
 		return false;
 	return p->pss_source != PSS_FROM_KERNEL ||
-	       (near(p, values, COUNTER_PSS) && near(p, values, COUNTER_USS));
+	       (is_near(p, values, COUNTER_PSS) && is_near(p, values, COUNTER_USS));
 }
 
 void compare_verify_begin(struct compare_row *row)

@@ -391,7 +391,7 @@ struct walk {
 	size_t levels; /* the first one is the mount's, which the caller closes */
 };
 
-static void leave(struct walk *w)
+static void leave_level(struct walk *w)
 {
 	if (--w->levels)
 		close(w->level[w->levels].fd);
@@ -400,7 +400,7 @@ static void leave(struct walk *w)
 static void walk_done(struct walk *w)
 {
 	while (w->levels)
-		leave(w);
+		leave_level(w);
 }
 
 /* Reads the lowest level, once. */
@@ -490,7 +490,7 @@ static int walk_to(struct walk *w, int root, const struct wanted *t)
 
 		if (end <= common && (end == t->len || t->path[end] == '/'))
 			break;
-		leave(w);
+		leave_level(w);
 	}
 	w->path = t->path;
 	w->len = t->len;
@@ -742,8 +742,8 @@ static void set_nearest(struct process *p, const struct memcg *item, size_t coun
 }
 
 /* `above`: the cgroups above are among the items. */
-static void apply(const struct memcg *item, size_t count, bool left_out, bool above,
-		  struct process_list *groups)
+static void set_limits(const struct memcg *item, size_t count, bool left_out, bool above,
+		       struct process_list *groups)
 {
 	for (size_t i = 0; i < groups->count; i++) {
 		struct process *g = groups->item[i];
@@ -785,7 +785,7 @@ int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct process_
 			left_out[b] = reading.left_out[b];
 	}
 	s->collection.cgroups_dying = reading.dying;
-	apply(reading.item, reading.count, memcgs_left_out(&s->collection), details, groups);
+	set_limits(reading.item, reading.count, memcgs_left_out(&s->collection), details, groups);
 	return 0;
 }
 
@@ -861,5 +861,5 @@ int memcg_read(const struct procfs *proc, struct snapshot *scratch, const char *
 
 void memcgs_apply(const struct snapshot *s, struct process_list *groups)
 {
-	apply(s->memcg, s->memcg_count, memcgs_left_out(&s->collection), true, groups);
+	set_limits(s->memcg, s->memcg_count, memcgs_left_out(&s->collection), true, groups);
 }

@@ -616,7 +616,7 @@ static int receive_process(struct grow *g, const struct zmem_grow_head *h, size_
 	return r < 0 ? r : 1;
 }
 
-static int receive(void *arg, const struct zmem_grow_head *h, size_t len)
+static int receive_message(void *arg, const struct zmem_grow_head *h, size_t len)
 {
 	struct grow *g = arg;
 	struct grow_process *p;
@@ -663,7 +663,7 @@ static bool is_process(const void *arg, pid_t pid)
 
 int grow_pump(struct grow *g)
 {
-	int n = grow_watch_read(g->watch, receive, g), r = count_waiting(g);
+	int n = grow_watch_read(g->watch, receive_message, g), r = count_waiting(g);
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 
 	if (g->heap && !g->stop_us)

@@ -47,7 +47,7 @@
 /* A program does something between its calls: less than that share of the time is not believed. */
 #define LEAST_WORK 0.01
 /*
- * The part of what is measured that probes cost besides: in a program that does other things
+ * A probe costs the measured time times a factor between these: in a program that does other things
  * between its calls, caches and branch predictors begin anew each time (src/doc/benchmarks.md).
  */
 #define COST_LEAST 0.9

@@ -79,7 +79,7 @@ static int compare_live(const void *a, const void *b)
 					: ORDER_OF(x->target, y->target);
 }
 
-/* Takes those that were freed off the list. What a process held when it ended stays. */
+/* Removes blocks that were freed from the list. What a process held when it ended stays. */
 static int drop_freed(struct heap_blocks *list)
 {
 	cleanup_free struct grow_live_block *live = NULL;
@@ -111,8 +111,9 @@ static double random_part(void)
 	return ldexp((double)(random >> 11), -53);
 }
 
-/* With which chance a block stays if samples become so coarse. */
-static double stays(const struct heap_blocks *list, const struct heap_block *b, uint32_t coarser)
+/* The chance that a block stays if samples become so coarse. */
+static double chance_to_stay(const struct heap_blocks *list, const struct heap_block *b,
+			     uint32_t coarser)
 {
 	if (b->end || b->coarser >= coarser)
 		return 1;
@@ -137,14 +138,14 @@ static void thin(struct heap_blocks *list)
 		coarser++;
 		sum = 0;
 		for (size_t i = 0; i < list->count; i++)
-			sum += stays(list, &list->block[i], coarser);
+			sum += chance_to_stay(list, &list->block[i], coarser);
 	}
 	list->thinned = coarser;
 	set_coarser(list, coarser);
 	for (size_t i = 0; i < list->count; i++) {
 		struct heap_block b = list->block[i];
 
-		if (random_part() >= stays(list, &b, coarser)) {
+		if (random_part() >= chance_to_stay(list, &b, coarser)) {
 			if (grow_watch_heap_has(list->watch, b.target, b.address, b.time))
 				grow_watch_heap_forget(list->watch, b.target, b.address);
 			continue;

@@ -311,7 +311,7 @@ static void settle_own(struct holders *h)
 	}
 }
 
-static void hold(struct holders *h, uint64_t address, struct owner owner)
+static void add_reference(struct holders *h, uint64_t address, struct owner owner)
 {
 	struct zmem_held_file *f = file_at(h, address);
 
@@ -329,7 +329,7 @@ static void add_edges(struct holders *h)
 		const struct zmem_held_file *carrier = file_at(h, h->edge[i].carrier);
 
 		if (carrier)
-			hold(h, h->edge[i].file, owner_of_file(carrier));
+			add_reference(h, h->edge[i].file, owner_of_file(carrier));
 	}
 }
 
@@ -370,14 +370,14 @@ static void add_segments(struct holders *h)
 {
 	for (ssize_t i = 0; i < h->files; i++) {
 		if (h->file[i].segment)
-			hold(h, h->file[i].segment, owner_of_file(&h->file[i]));
+			add_reference(h, h->file[i].segment, owner_of_file(&h->file[i]));
 	}
 	for (ssize_t i = 0; i < h->segments; i++) {
 		const struct zmem_held_segment *s = &h->segment[i];
 
-		hold(h, s->file,
-		     s->ends ? (struct owner){.group = ZMEM_HELD_NONE}
-			     : owner_of_space(h, s->space, ZMEM_SPACE_IPC));
+		add_reference(h, s->file,
+			      s->ends ? (struct owner){.group = ZMEM_HELD_NONE}
+				      : owner_of_space(h, s->space, ZMEM_SPACE_IPC));
 	}
 }
 

@@ -198,7 +198,7 @@ static struct node_shares *nodes_of(const struct pages_source *s, struct snapsho
 	return n;
 }
 
-static void lack(struct process *p, unsigned asked, enum pss_status why)
+static void set_status(struct process *p, unsigned asked, enum pss_status why)
 {
 	if (asked & (ZMEM_PAGES_LAZY | ZMEM_PAGES_NODES))
 		p->status[VALUE_LAZYFREE] = why;
@@ -217,7 +217,7 @@ static int set_values(struct pages_source *s, const struct pages_work *w, unsign
 	struct node_shares *nodes;
 
 	if (!w->walk.whole) {
-		lack(p, asked, w->walk.visited || w->walk.tries ? PSS_RACED : PSS_GONE);
+		set_status(p, asked, w->walk.visited || w->walk.tries ? PSS_RACED : PSS_GONE);
 		return 0;
 	}
 	if (asked & (ZMEM_PAGES_LAZY | ZMEM_PAGES_NODES))
@@ -244,7 +244,7 @@ int pages_source_read(struct pages_source *s, unsigned asked, const struct zones
 	int r = s ? prepare(s, count) : -EOPNOTSUPP;
 
 	for (size_t i = 0; i < count; i++)
-		lack(process[i], asked, PSS_UNSUPPORTED);
+		set_status(process[i], asked, PSS_UNSUPPORTED);
 	if (r < 0)
 		return r;
 	if (asked & ZMEM_PAGES_NODES && !set_spans(s, zones))

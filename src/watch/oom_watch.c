@@ -43,7 +43,7 @@ struct oom_watch {
 	struct oom_request request; /* of the next line about a kill, if it has come */
 };
 
-static int receive(void *arg, void *data, size_t len)
+static int receive_message(void *arg, void *data, size_t len)
 {
 	struct oom_watch *w = arg;
 
@@ -93,7 +93,7 @@ static int attach(struct oom_watch *w, const struct bpf_handle *object, bool sig
 	w->ring_fd = fcntl(object->fd[BPF_RING], F_DUPFD_CLOEXEC, 0);
 	if (w->ring_fd < 0)
 		return -errno;
-	w->ring = ring_buffer__new(w->ring_fd, receive, w, NULL);
+	w->ring = ring_buffer__new(w->ring_fd, receive_message, w, NULL);
 	return w->ring ? 0 : -errno;
 }
 

@@ -31,7 +31,7 @@ struct peak_watch {
 	void *arg;
 };
 
-static int receive(void *arg, void *data, size_t len)
+static int receive_message(void *arg, void *data, size_t len)
 {
 	const struct peak_watch *w = arg;
 
@@ -55,7 +55,7 @@ static int attach(struct peak_watch *w)
 static int set_up(struct peak_watch *w)
 {
 	w->state = w->object.answers;
-	w->ring = ring_buffer__new(w->object.fd[BPF_RING], receive, w, NULL);
+	w->ring = ring_buffer__new(w->object.fd[BPF_RING], receive_message, w, NULL);
 	return w->ring ? attach(w) : -errno;
 }
 
