@@ -168,8 +168,8 @@ static int name_driver_pages(struct ram_reader *r, struct proc_pool *pool, struc
 }
 
 /*
- * Whose the memory of the kernel is. Root may read the files. A series reads none: they hold locks
- * of the kernel.
+ * Names what allocated the memory of the kernel. Root may read the files. A series reads none: they
+ * hold locks of the kernel.
  */
 static int name_allocations(struct ram_reader *r, const struct procfs *proc, struct proc_pool *pool,
 			    struct snapshot *s, bool files)
