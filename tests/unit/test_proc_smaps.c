@@ -84,10 +84,12 @@ TEST(kernels)
 	assert_int_equal(s.sum[MAPS_SHARED], KB(4));
 	for (size_t i = 0; i < s.count; i++)
 		assert_int_equal(s.mapping[i].counters.have, MAPS_COUNTERS_SMAPS);
-	assert_int_equal(feed_fixture(&again, "smaps-unknown-keys", 65536), 0);
-	assert_memory_equal(again.sum, s.sum, sizeof(s.sum));
 	/* An old kernel: missing values are not 0, and huge pages are anonymous. */
-	assert_int_equal(feed_fixture(&again, "smaps-3.16", 65536), 0);
+	len = without_keys(
+		text, len,
+		" LazyFree ShmemPmdMapped FilePmdMapped Shared_Hugetlb Private_Hugetlb SwapPss ");
+	again = (struct seen){};
+	assert_int_equal(feed(&again, text, len, 65536), 0);
 	for (size_t i = 0; i < again.count; i++)
 		assert_int_equal(again.mapping[i].counters.have, MAPS_COUNTERS_SMAPS & ~missing);
 	assert_int_equal(again.sum[MAPS_RSS], KB(20));
