@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The page of files -F html in headless Chromium, beside -J: rows, sums, groups, search, the map. One file has a hostile
 name. With SCREENSHOTS=DIRECTORY it saves pictures there."""
@@ -10,12 +10,10 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
-sys.dont_write_bytecode = True
-import browser  # noqa: E402
-import check_html  # noqa: E402
-from outcome import PROGRAM, exit_code, run_checks, same  # noqa: E402
+import paths  # noqa: F401
+import browser
+import check_html
+from outcome import PROGRAM, exit_code, run_checks, same
 
 SIZE = 24 << 20
 

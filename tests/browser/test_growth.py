@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The page of grow -F html in headless Chromium, of a program with known growth: its table, at each width, and what it says of
 its exactness. With
@@ -11,12 +11,10 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
-sys.dont_write_bytecode = True
-import browser  # noqa: E402
-import check_html  # noqa: E402
-from outcome import O, PROGRAM, exit_code, run_checks, same  # noqa: E402
+from paths import HERE
+import browser
+import check_html
+from outcome import O, PROGRAM, exit_code, run_checks, same
 
 GAP = 8  # pixels between the texts of two cells, at least
 # The texts that come closer to the one before them in their row; a cell that is cut ends where its text is.

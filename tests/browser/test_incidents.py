@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The page of incidents in headless Chromium, of two real OOM kills in a small memory cgroup: charts with the kills, a click
 on a moment, a kill, the slider. With SCREENSHOTS=DIRECTORY it saves pictures there."""
@@ -10,12 +10,10 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
-sys.dont_write_bytecode = True
-import browser  # noqa: E402
-import oom  # noqa: E402
-from outcome import PROGRAM, exit_code, result, run_checks, same  # noqa: E402
+import paths  # noqa: F401
+import browser
+import oom
+from outcome import PROGRAM, exit_code, result, run_checks, same
 
 SCREENSHOTS = os.environ.get("SCREENSHOTS")
 KILLS = 2

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The live page of serve in headless Chromium: it refreshes, draws the last hour, sends requests only to
 its own server, and is safe with hostile names. With SCREENSHOTS=DIRECTORY it saves pictures there."""
@@ -14,13 +14,11 @@ import sys
 import tempfile
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
-sys.dont_write_bytecode = True
-import browser  # noqa: E402
-import oom  # noqa: E402
-from outcome import exit_code, need, result, run_checks, same, wait_until  # noqa: E402
-from serving import Serve  # noqa: E402
+import paths  # noqa: F401
+import browser
+import oom
+from outcome import exit_code, need, result, run_checks, same, wait_until
+from serving import Serve
 
 SCREENSHOTS = os.environ.get("SCREENSHOTS")
 HOSTILE = b"<img src=x onerror=alert(1)>\xe2\x80\xae\xff\n\"&"

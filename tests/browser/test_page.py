@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The page of -F html in headless Chromium: its content, clicks and keys, and what it must not do.
 
@@ -12,12 +12,10 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
-sys.dont_write_bytecode = True
-import browser  # noqa: E402
-import check_html  # noqa: E402
-from outcome import O, exit_code, result, run_checks, same  # noqa: E402
+import paths  # noqa: F401
+import browser
+import check_html
+from outcome import O, exit_code, result, run_checks, same
 
 PAGES = ("large", "ordinary", "census", "others", "total", "bare", "empty", "hostile")
 PROGRAMS = os.environ.get("B", O + "/obj")

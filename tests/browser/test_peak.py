@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The page of peak -F html in headless Chromium: its curve and its tables, with the keyboard and for a screen reader, at
 each width. With SCREENSHOTS=DIRECTORY it saves pictures there."""
@@ -13,13 +13,11 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
-sys.dont_write_bytecode = True
-import browser  # noqa: E402
-import check_html  # noqa: E402
-from browser import size_text, span_text  # noqa: E402
-from outcome import O, PROGRAM, exit_code, run_checks, same  # noqa: E402
+import paths  # noqa: F401
+import browser
+import check_html
+from browser import size_text, span_text
+from outcome import O, PROGRAM, exit_code, run_checks, same
 
 # What is wider than the window, and cannot be scrolled.
 WIDE = """[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth && !e.closest('.wide'))

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Containers by the names people gave them. A container of the real Podman, where one can run; 300
 containers in cgroups made by hand, with the links of a kubelet, which come and go: no name of one
@@ -15,11 +15,9 @@ import subprocess
 import sys
 import time
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import O, PROGRAM, cgroup_removed, exit_code, need, result, run_checks, wait_until  # noqa: E402
-from serving import Serve  # noqa: E402
+import paths  # noqa: F401
+from outcome import O, PROGRAM, cgroup_removed, exit_code, need, result, run_checks, wait_until
+from serving import Serve
 
 USER = 1234
 PODS, EACH = 100, 3

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The commands in README.md, src/man, src/doc and src/dist/examples run, in a directory that has what they
 name, and print something. What the pages show of a recording is what is printed. The filters of
@@ -17,13 +17,10 @@ import subprocess
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True  # the tree stays clean
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE + "/../support")
-
-import golden  # noqa: E402
-from outcome import PROGRAM, exit_code, need, result, run_checks, see_own_processes_only  # noqa: E402
-from serving import PATIENCE, Serve  # noqa: E402
+from paths import HERE
+import golden
+from outcome import PROGRAM, exit_code, need, result, run_checks, see_own_processes_only
+from serving import PATIENCE, Serve
 
 ROOT = os.path.realpath(HERE + "/../..")
 GOLDEN = HERE + "/../golden"

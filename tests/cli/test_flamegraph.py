@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """make flamegraph: its stacks, its picture, and both of a run of the program's."""
 
@@ -9,11 +9,8 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 
-sys.dont_write_bytecode = True  # the tree stays clean
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE + "/../support")
-
-from outcome import O, PROGRAM, exit_code, need, result  # noqa: E402
+from paths import HERE
+from outcome import O, PROGRAM, exit_code, need, result
 
 BENCH = HERE + "/../bench"
 SVG = "{http://www.w3.org/2000/svg}"

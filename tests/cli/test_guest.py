@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """A continuous command uses few resources: it allocates no memory per tick, opens no more files, locks
 its memory and has a low priority; a tick without memory does not end it."""
@@ -11,10 +11,8 @@ import sys
 import tempfile
 import time
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import O, PRELOAD, PROGRAM, exit_code, have, result, see_own_processes_only, wait_until  # noqa: E402
+import paths  # noqa: F401
+from outcome import O, PRELOAD, PROGRAM, exit_code, have, result, see_own_processes_only, wait_until
 
 LIMIT = 60
 FIRST, LAST = 20, 40  # ticks: by then all is there that is kept

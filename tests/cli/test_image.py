@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The container image: its parts, its size, the same bytes each time; and as Podman runs it, without
 root, with three capabilities and a root that cannot be written."""
@@ -16,12 +16,9 @@ import tarfile
 import tempfile
 import time
 
-sys.dont_write_bytecode = True
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE + "/../support")
-
-from outcome import PROGRAM, exit_code, need, result, run_checks  # noqa: E402
-from podman import IMAGE, NEEDS, SOURCE, ULIMITS, load, make, own_mounts, podman  # noqa: E402
+import paths  # noqa: F401
+from outcome import PROGRAM, exit_code, need, result, run_checks
+from podman import IMAGE, NEEDS, SOURCE, ULIMITS, load, make, own_mounts, podman
 
 BYTES_MAX = 10 << 20  # to download
 RUN = ("run", "--rm", *ULIMITS, "--pid", "host", "--network", "host",

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Signals at any moment: those that end it leave the old file or the new one and nothing else,
 those that do not (a window that changes, a stop, a profiler) change nothing in what it says. More moments
@@ -16,10 +16,8 @@ import sys
 import tempfile
 import time
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, have, mkmem_pids, need, result  # noqa: E402
+import paths  # noqa: F401
+from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, have, mkmem_pids, need, result
 
 LONG = bool(os.environ.get("LONG"))
 ROUNDS = 24 if LONG else 6

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """top on terminals: keys, sizes, types of terminals. However top ends, it restores the terminal."""
 
@@ -12,11 +12,9 @@ import subprocess
 import sys
 import time
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import MKMEM, O, PROGRAM, exit_code, mkmem_pids, need, result  # noqa: E402
-from terminal import PATIENCE, Pty, Tmux  # noqa: E402
+import paths  # noqa: F401
+from outcome import MKMEM, O, PROGRAM, exit_code, mkmem_pids, need, result
+from terminal import PATIENCE, Pty, Tmux
 
 HERE = os.path.dirname(os.path.abspath(__file__)) + "/.."
 PRLIMIT = shutil.which("prlimit")

@@ -1,19 +1,16 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Changes in top: forward and back in a recording, and with other filters."""
 # needs: tmux
 
-import os
 import re
 import subprocess
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import PROGRAM, exit_code, result  # noqa: E402
-from terminal import Tmux  # noqa: E402
+import paths  # noqa: F401
+from outcome import PROGRAM, exit_code, result
+from terminal import Tmux
 
 GROWER = """
 import time

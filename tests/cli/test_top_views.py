@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Views of top, of live processes and of recordings: the processes of a group, folds of the tree, the head, the time line,
 files and RAM. unit/test_top_*.c have what each key does, with a golden file of the screen."""
@@ -12,11 +12,9 @@ import subprocess
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import MKMEM, PROGRAM, exit_code, have, mkmem_pids, need, result, run_checks  # noqa: E402
-from terminal import Tmux, headings_at  # noqa: E402
+import paths  # noqa: F401
+from outcome import MKMEM, PROGRAM, exit_code, have, mkmem_pids, need, result, run_checks
+from terminal import Tmux, headings_at
 
 HERE = os.path.dirname(os.path.abspath(__file__)) + "/.."
 GUEST = os.path.realpath(HERE + "/fixtures/recordings/guest-6.12.zmem")

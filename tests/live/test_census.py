@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """zmem-bpf system: the census of page frames beside memory of which the truth is known. A state takes 30 to 60 MiB; the
 class where it belongs must grow by as much, no other class of the kernel by a quarter of it, and all of it must go with the
@@ -25,12 +25,10 @@ import tempfile
 import threading
 import time
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import (O, POOL, PROGRAM, cgroup_removed, exit_code, huge_pages, need, result, run_checks,  # noqa: E402
+import paths  # noqa: F401
+from outcome import (O, POOL, PROGRAM, cgroup_removed, exit_code, huge_pages, need, result, run_checks,
                      wait_until)
-import validate_json  # noqa: E402
+import validate_json
 
 PAGE, MIB, HUGE = mmap.PAGESIZE, 1 << 20, 2 << 20
 SIZE = 40 * MIB

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """zmem-bpf files: every kind of file to the page, also of other mount namespaces, and the sums of
 the machine beside those of the kernel. Other tests make files meanwhile: what is wrong with such a sum is
@@ -15,11 +15,9 @@ import sys
 import tempfile
 import threading
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import PROGRAM, cgroup_removed, exit_code, huge_pages, need, result, run_checks, wait_until  # noqa: E402
-import validate_json  # noqa: E402
+import paths  # noqa: F401
+from outcome import PROGRAM, cgroup_removed, exit_code, huge_pages, need, result, run_checks, wait_until
+import validate_json
 
 PAGE = mmap.PAGESIZE
 LIMIT = 60

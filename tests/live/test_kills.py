@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """serve counts real OOM kills by group: each one, in a burst, also while the process that speaks HTTP is stopped, and
 beyond the number of groups. Each group begins at 0. Without its program there is no counter, and a reason. top finds
@@ -12,13 +12,11 @@ import sys
 import tempfile
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "support"))
-sys.dont_write_bytecode = True
-import oom  # noqa: E402
-from outcome import PROGRAM, exit_code, need, result, run_checks, same, wait_until  # noqa: E402
-from serving import Serve  # noqa: E402
-from terminal import Tmux, headings_at  # noqa: E402
+import paths  # noqa: F401
+import oom
+from outcome import PROGRAM, exit_code, need, result, run_checks, same, wait_until
+from serving import Serve
+from terminal import Tmux, headings_at
 
 NAME = "zmem-eats-%d" % os.getpid()  # no other program has it
 BURST = 40

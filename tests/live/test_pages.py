@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """PSS by node, and a process away from its memory."""
 
@@ -14,10 +14,8 @@ import sys
 import tempfile
 import threading
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import PROGRAM, exit_code, need, result, run_checks  # noqa: E402
+import paths  # noqa: F401
+from outcome import PROGRAM, exit_code, need, result, run_checks
 
 MIB = 1 << 20
 LIMIT = 60

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """record --keep notes signals by which processes end others: by an operator, by timeout, by a daemon of root that sends
 SIGTERM first; with the exact memory of the receiver. It does not note those to a process itself, to small processes, of the
@@ -13,11 +13,9 @@ import sys
 import tempfile
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "support"))
-sys.dont_write_bytecode = True
-import oom  # noqa: E402
-from outcome import PROGRAM, exit_code, result, run_checks, wait_until  # noqa: E402
+import paths  # noqa: F401
+import oom
+from outcome import PROGRAM, exit_code, result, run_checks, wait_until
 
 PYTHON = "/usr/bin/python3"
 HOLD = ("import sys, signal; b = bytearray(b'x') * (%d << 20); exec(sys.argv[1]); print('ready', flush=True)\n"

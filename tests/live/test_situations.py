@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Complete snapshots in difficult situations: many pages and threads, and the first few of a fleet of processes."""
 
@@ -10,12 +10,10 @@ import signal
 import subprocess
 import sys
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-import peers  # noqa: E402
-from outcome import O, PROGRAM, exit_code, have, need, result, run_checks  # noqa: E402
-from peers import run  # noqa: E402
+import paths  # noqa: F401
+import peers
+from outcome import O, PROGRAM, exit_code, have, need, result, run_checks
+from peers import run
 
 STATIC = O + "/zmem-bpf-static"
 if "zmem-bpf-san" in os.path.basename(PROGRAM) or not os.path.exists(STATIC):
