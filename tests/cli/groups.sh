@@ -83,8 +83,7 @@ expect_json 'a shared address space counts once' \
 	'.groups[0].procs > 1 and .groups[0].rss_bytes == $p[0].totals.rss_bytes' \
 	--slurpfile p <("$ZMEM" -J -p "$shared")
 if need users 'a user without a name'; then
-	zmem -J -g user -p "$nobody,$nameless"
-	expect_json 'a user without a name is shown by number' '[.groups[].group] | sort == ["54321", "nobody"]'
+	tells 'a user without a name is shown by number' '[.groups[].group] | sort == ["54321", "nobody"]' -J -g user -p "$nobody,$nameless"
 	zmem -g user -o procs,user,name,uid -p "$nobody,$nameless,$workers"
 	expect_out 'a name that all processes of a group share is shown' '^ +1 +nobody +zmem_grp +65534$'
 fi

@@ -85,14 +85,11 @@ if need counters 'each page frame is counted'; then
 	expect_out 'short: what holds most, and the command that shows more' '^kernel +[0-9.]+ [MG]iB +[0-9.]+ .* system -l +slab [0-9.]+[MG]'
 	expect_out 'short: how it was counted' '^Each page frame was counted, in [0-9.]+ m?s\.$'
 	check 'short: it fits on a screen of 24 lines' [ "$(wc -l <"$TMP/out")" -le 24 ]
-	zmem system --by cgroup
-	expect_out 'by cgroup: table' '^ +[0-9.]+ [KMG]iB +.* (true|false)  /'
-	zmem system --by node
-	expect_out 'by node: table' '^total +[0-9.]+ [MG]iB'
+	says 'by cgroup: table' '^ +[0-9.]+ [KMG]iB +.* (true|false)  /' system --by cgroup
+	says 'by node: table' '^total +[0-9.]+ [MG]iB' system --by node
 fi
 if need counters 'a census without PSS'; then
-	zmem system --json --pss none
-	expect_json 'without PSS: each page frame is counted all the same' "$closes"' and .ram.method == "exact"'
+	tells 'without PSS: each page frame is counted all the same' "$closes"' and .ram.method == "exact"' system --json --pss none
 fi
 if need bpf 'BPF is refused'; then
 	helper deny_bpf
@@ -104,10 +101,8 @@ zmem system --json --source proc
 expect_json 'without BPF: the counters, and why' '.ram | .method == "counters" and
 	(.reason | startswith("the frames were not counted: ")) and .frames_bytes > 0 and
 	(.classes[] | select(.class == "net_rings") | .bytes == null and .reason == "it has no counter")'
-zmem system --json --exact --source proc
-expect_json 'from /proc: likewise' '.ram.method == "counters" and .cgroups == null and .nodes == null'
-zmem system --by cgroup --source proc
-expect_out 'by cgroup: it is not known' '^The memory of cgroups is not known: the frames were not counted: '
+tells 'from /proc: likewise' '.ram.method == "counters" and .cgroups == null and .nodes == null' system --json --exact --source proc
+says 'by cgroup: it is not known' '^The memory of cgroups is not known: the frames were not counted: ' system --by cgroup --source proc
 
 # ---- memory pressure and swap activity, in the system part of a snapshot ----
 
@@ -154,8 +149,7 @@ fi
 
 # ---- the table ----
 
-zmem system -l
-expect_rc 'table' 0
+works 'table' system -l
 expect_out 'table: the whole is 100 percent' '^total +[0-9.]+ [MGT]iB +100\.0'
 left_over='[0-9.]+ [MGT]iB +-?[0-9.]+ [KMG]iB' sums='[0-9]+ processes hold'
 if ! have ptrace && grep -q '^PSS of' "$TMP/out"; then
@@ -215,8 +209,7 @@ fi
 
 # ---- recordings ----
 
-zmem -q record "$TMP/rec"
-expect_rc 'recorded' 0
+works 'recorded' -q record "$TMP/rec"
 zmem --replay "$TMP/rec" --json
 jq -S '.system, .timestamp, .host' "$TMP/out" >"$TMP/snapshot"
 zmem system --replay "$TMP/rec" --json
@@ -227,8 +220,7 @@ equal 'replayed: the same machine at the same time' "$(jq -c '[.memory.total_byt
 	"$(jq -sc '.[0] | [.memory_total_bytes, .anon_bytes, .anon_residual_bytes, .mapped_residual_bytes,
 	.swap_unattributed_bytes]' "$TMP/snapshot")"
 check 'edited' "$EDIT" edit "$TMP/rec" "$TMP/edited" swap=/x
-zmem system --replay "$TMP/edited" --json
-expect_json 'replayed: swap devices are in the recording' '[.swap_devices[].name] == ["/x"]'
+tells 'replayed: swap devices are in the recording' '[.swap_devices[].name] == ["/x"]' system --replay "$TMP/edited" --json
 # ---- refusals ----
 
 refused 'system: not a recording' 1 'not a recording' system --replay "$0"

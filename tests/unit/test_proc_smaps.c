@@ -95,31 +95,6 @@ TEST(kernels)
 	assert_int_equal(again.sum[MAPS_RSS], KB(20));
 }
 
-TEST(names)
-{
-	static const char *const names[] = {"/tmp/a b  (deleted)",
-					    "/tmp/two\nlines\nRss: 9 kB",
-					    "[anon:my pool]",
-					    "/anon_hugepage\n (deleted)",
-					    "[anon]",
-					    "/tmp/\x1b[31m\\134012"};
-	/* The mapping, the counter, its value. */
-	static const unsigned kib[][3] = {
-		{0, MAPS_THP, 2048},	{0, MAPS_LOCKED, 8},	 {1, MAPS_RSS, 4},
-		{2, MAPS_THP, 2052},	{2, MAPS_SWAP, 12},	 {2, MAPS_SWAP_PSS, 6},
-		{2, MAPS_SHARED, 2048}, {3, MAPS_HUGETLB, 4096}, {4, MAPS_SIZE, 4},
-	};
-	struct seen s;
-
-	assert_int_equal(feed_fixture(&s, "smaps-names", 7), 0);
-	assert_int_equal(s.count, 6);
-	for (size_t i = 0; i < s.count; i++)
-		assert_string_equal(s.name[i], names[i]);
-	for (size_t i = 0; i < ARRAY_SIZE(kib); i++)
-		assert_int_equal(s.mapping[kib[i][0]].counters.value[kib[i][1]], KB(kib[i][2]));
-	assert_string_equal(s.mapping[1].perm, "rw-s");
-}
-
 /* A path that is too long: its beginning is kept, and the keys after it count. */
 TEST(long_name)
 {
