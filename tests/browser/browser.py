@@ -148,9 +148,10 @@ class Browser:
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         self.scripts = scripts
 
-    def open(self, path):
+    def open(self, place):
+        """A file, or a URL."""
         self.forget()
-        self.call("Page.navigate", url="file://" + os.path.abspath(path))
+        self.call("Page.navigate", url=place if "://" in place else "file://" + os.path.abspath(place))
         end = time.monotonic() + PATIENCE
         while not self.loaded:
             if time.monotonic() > end:

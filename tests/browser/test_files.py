@@ -113,29 +113,24 @@ def check_looks(page):
     page.open()
 
 
-def main():
-    with tempfile.TemporaryDirectory() as directory:
-        path = os.path.join(directory, "files.html")
-        above = b"/dev/shm/zmem_<"  # a name has no slash
-        os.makedirs(above, exist_ok=True)
-        hostile = above + b"/script><b>\xff\x1b[31m\xe2\x80\xae"
-        try:
-            with open(hostile, "wb") as file:
-                file.write(b"x" * SIZE)
-            said = subprocess.run((PROGRAM, "files", "-F", "html", "--output", path), check=False, stderr=subprocess.PIPE)
-            same("the page is written", said.returncode, 0)
-        finally:
-            os.unlink(hostile)
-            os.rmdir(above)
-        with open(path, encoding="utf-8") as file:
-            same("a page without active content", check_html.wrong_with(file.read()), [])
-        page = Page(path)
-        try:
-            run_checks((check_rows, check_groups, check_map, check_looks), page)
-        finally:
-            page.browser.close()
-
-
-if __name__ == "__main__":
-    main()
-    sys.exit(exit_code())
+with tempfile.TemporaryDirectory() as directory:
+    path = os.path.join(directory, "files.html")
+    above = b"/dev/shm/zmem_<"  # a name has no slash
+    os.makedirs(above, exist_ok=True)
+    hostile = above + b"/script><b>\xff\x1b[31m\xe2\x80\xae"
+    try:
+        with open(hostile, "wb") as file:
+            file.write(b"x" * SIZE)
+        said = subprocess.run((PROGRAM, "files", "-F", "html", "--output", path), check=False, stderr=subprocess.PIPE)
+        same("the page is written", said.returncode, 0)
+    finally:
+        os.unlink(hostile)
+        os.rmdir(above)
+    with open(path, encoding="utf-8") as file:
+        same("a page without active content", check_html.wrong_with(file.read()), [])
+    page = Page(path)
+    try:
+        run_checks((check_rows, check_groups, check_map, check_looks), page)
+    finally:
+        page.browser.close()
+sys.exit(exit_code())

@@ -77,21 +77,16 @@ def write_page(path, *args, program):
     same("the page is written", said.returncode, 0)
 
 
-def main():
-    with tempfile.TemporaryDirectory() as directory:
-        path, lab = os.path.join(directory, "growth.html"), os.path.join(directory, "growlab")
-        subprocess.run(("gcc", "-D_GNU_SOURCE", "-O2", "-g", "-o", lab, HERE + "/../support/growlab.c", "-lpthread"), check=True)
-        write_page(path, "-o", "+line", program=(lab, "fault", "4"))
-        with open(path, encoding="utf-8") as file:
-            same("a page without active content", check_html.wrong_with(file.read()), [])
-        b = browser.Browser()
-        try:
-            run_checks((check_table,), b, path)
-            run_checks((check_exactness,), b, directory)
-        finally:
-            b.close()
-
-
-if __name__ == "__main__":
-    main()
-    sys.exit(exit_code())
+with tempfile.TemporaryDirectory() as directory:
+    path, lab = os.path.join(directory, "growth.html"), os.path.join(directory, "growlab")
+    subprocess.run(("gcc", "-D_GNU_SOURCE", "-O2", "-g", "-o", lab, HERE + "/../support/growlab.c", "-lpthread"), check=True)
+    write_page(path, "-o", "+line", program=(lab, "fault", "4"))
+    with open(path, encoding="utf-8") as file:
+        same("a page without active content", check_html.wrong_with(file.read()), [])
+    b = browser.Browser()
+    try:
+        run_checks((check_table,), b, path)
+        run_checks((check_exactness,), b, directory)
+    finally:
+        b.close()
+sys.exit(exit_code())

@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 import paths  # noqa: F401
 import browser
@@ -20,23 +19,17 @@ import oom
 from outcome import exit_code, need, result, run_checks, same, wait_until
 from serving import Serve
 
-SCREENSHOTS = os.environ.get("SCREENSHOTS")
 HOSTILE = b"<img src=x onerror=alert(1)>\xe2\x80\xae\xff\n\"&"
 
 
 class Page:
     def __init__(self, serve):
         self.serve, self.browser = serve, browser.Browser()
+        self.picture = self.browser.picture
 
     def open(self, width=1280, dark=False, scripts=True):
-        b = self.browser
-        b.screen(width, dark=dark, scripts=scripts)
-        b.forget()
-        b.call("Page.navigate", url="http://127.0.0.1:%d/" % self.serve.port)
-        end = time.monotonic() + browser.PATIENCE
-        while not b.loaded and time.monotonic() < end:
-            b.note(b.receive())
-        b.settle()
+        self.browser.screen(width, dark=dark, scripts=scripts)
+        self.browser.open("http://127.0.0.1:%d/" % self.serve.port)
 
     def is_(self, expression):
         return self.browser.evaluate(expression.replace("byId(", "document.getElementById("))
@@ -55,10 +48,6 @@ class Page:
 
     def refreshes(self):
         return self.is_("performance.getEntriesByName('zmem-refreshed').length")
-
-    def picture(self, name):
-        if SCREENSHOTS:
-            self.browser.screenshot(os.path.join(SCREENSHOTS, name + ".png"))
 
 
 def check_refreshing(page):

@@ -427,23 +427,18 @@ def check_noscript(s):
     s.picture("noscript")
 
 
-def main():
-    with tempfile.TemporaryDirectory() as directory:
-        said = subprocess.run([PROGRAMS + "/pages", directory], stdout=subprocess.PIPE, text=True)
-        print(said.stdout.strip())
-        same("the pages are written", said.returncode, 0)
-        for name in PAGES:
-            with open(os.path.join(directory, name + ".html"), encoding="utf-8", newline="") as file:
-                same(name + ": a page without active content", check_html.wrong_with(file.read()), [])
-        s = Session(directory)
-        try:
-            run_checks((check_large, check_head, check_sorting, check_groups, check_columns, check_search,
-                        check_zoom, check_choices, check_places, check_ram, check_others, check_hostile, check_widths,
-                        check_names, check_noscript), s)
-        finally:
-            s.browser.close()
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+with tempfile.TemporaryDirectory() as directory:
+    said = subprocess.run([PROGRAMS + "/pages", directory], stdout=subprocess.PIPE, text=True)
+    print(said.stdout.strip())
+    same("the pages are written", said.returncode, 0)
+    for name in PAGES:
+        with open(os.path.join(directory, name + ".html"), encoding="utf-8", newline="") as file:
+            same(name + ": a page without active content", check_html.wrong_with(file.read()), [])
+    s = Session(directory)
+    try:
+        run_checks((check_large, check_head, check_sorting, check_groups, check_columns, check_search,
+                    check_zoom, check_choices, check_places, check_ram, check_others, check_hostile, check_widths,
+                    check_names, check_noscript), s)
+    finally:
+        s.browser.close()
+sys.exit(exit_code())

@@ -71,19 +71,14 @@ def check_keyboard(b, _):
     same("nothing is fetched", [url for url in b.requests if not url.startswith("file:///")], [])
 
 
-def main():
-    with tempfile.TemporaryDirectory() as directory:
-        path = os.path.join(directory, "peak.html")
-        said = subprocess.run((PROGRAM, "peak", "--source", "bpf", "-F", "html", "--output", path, "--", O + "/peaklab", "short"),
-                              check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        same("the page is written", said.returncode, 0)
-        b = browser.Browser()
-        try:
-            run_checks((check_page, check_keyboard), b, path)
-        finally:
-            b.close()
-
-
-if __name__ == "__main__":
-    main()
-    sys.exit(exit_code())
+with tempfile.TemporaryDirectory() as directory:
+    path = os.path.join(directory, "peak.html")
+    said = subprocess.run((PROGRAM, "peak", "--source", "bpf", "-F", "html", "--output", path, "--", O + "/peaklab", "short"),
+                          check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    same("the page is written", said.returncode, 0)
+    b = browser.Browser()
+    try:
+        run_checks((check_page, check_keyboard), b, path)
+    finally:
+        b.close()
+sys.exit(exit_code())

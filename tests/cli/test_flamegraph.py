@@ -121,14 +121,9 @@ def check_without_perf():
     result(done.returncode == 1 and b"flamegraph: " in done.stderr, "without perf it says so", done.stderr)
 
 
-def main():
-    check_fold()
-    check_picture()
-    check_hostile()
-    check_program()
-    check_without_perf()
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+check_fold()
+check_picture()
+check_hostile()
+check_program()
+check_without_perf()
+sys.exit(exit_code())

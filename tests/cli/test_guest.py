@@ -214,19 +214,14 @@ def check_identity():
         result(names[1] == "second_script.py", "watch: a script that execs another is called by its name", names)
 
 
-def main():
-    # Names that are too long for the cache are read in each tick.
-    see_own_processes_only()
-    with Fleet() as fleet:
-        if not SANITIZED:
-            check_allocations(fleet.pids)
-            check_failures(fleet.pids)
-            check_one_failure(fleet.pids)
-        check_holdings(fleet.pids)
-        check_without_lock(fleet.pids)
-    check_identity()
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+# Names that are too long for the cache are read in each tick.
+see_own_processes_only()
+with Fleet() as fleet:
+    if not SANITIZED:
+        check_allocations(fleet.pids)
+        check_failures(fleet.pids)
+        check_one_failure(fleet.pids)
+    check_holdings(fleet.pids)
+    check_without_lock(fleet.pids)
+check_identity()
+sys.exit(exit_code())

@@ -162,19 +162,14 @@ def check_load():
     result(not problems, "a storm of SIGSTOP, SIGCONT: files loads its program", problems[:2])
 
 
-def main():
-    random.seed(1)
-    with subprocess.Popen((MKMEM, "anon", "fork", "shmem", "threads"), stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE, text=True) as child:
-        pids = [str(pid) for pid in mkmem_pids(child).values()]
-        try:
-            check_ended(",".join(pids))
-            check_storm(",".join(pids))
-            check_load()
-        finally:
-            child.stdin.close()
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+random.seed(1)
+with subprocess.Popen((MKMEM, "anon", "fork", "shmem", "threads"), stdin=subprocess.PIPE,
+                      stdout=subprocess.PIPE, text=True) as child:
+    pids = [str(pid) for pid in mkmem_pids(child).values()]
+    try:
+        check_ended(",".join(pids))
+        check_storm(",".join(pids))
+        check_load()
+    finally:
+        child.stdin.close()
+sys.exit(exit_code())

@@ -403,25 +403,20 @@ def check_idle():
     term.close()
 
 
-def main():
-    check_refusals()
-    check_kinds()
-    check_colors()
-    check_ends()
-    check_shortage()
-    check_hangup()
-    check_stop()
-    check_sizes()
-    check_last_cell()
-    check_idle()
-    if need("tmux", "screens"):
-        check_replay()
-        check_shell()
-        check_live()
-        if need("bpf", "growth"):
-            check_growth()
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+check_refusals()
+check_kinds()
+check_colors()
+check_ends()
+check_shortage()
+check_hangup()
+check_stop()
+check_sizes()
+check_last_cell()
+check_idle()
+if need("tmux", "screens"):
+    check_replay()
+    check_shell()
+    check_live()
+    if need("bpf", "growth"):
+        check_growth()
+sys.exit(exit_code())

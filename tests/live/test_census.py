@@ -463,11 +463,6 @@ def sums():
     result(not bad, "each class is near its counter", off)
 
 
-def main():
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # it gives back what it made
-    run_checks((of_hugetlb, of_pipes, of_io_uring, of_packet_ring, of_vmalloc, of_large_kmalloc, of_kernel_stacks, of_sockets, of_network_rings, of_zram, of_deleted_cgroups, sums))
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # it gives back what it made
+run_checks((of_hugetlb, of_pipes, of_io_uring, of_packet_ring, of_vmalloc, of_large_kmalloc, of_kernel_stacks, of_sockets, of_network_rings, of_zram, of_deleted_cgroups, sums))
+sys.exit(exit_code())

@@ -646,14 +646,9 @@ def system_sums():
     return found
 
 
-def main():
-    if need("counters mount", "files"):
-        run_checks((of_tmpfs, of_other_namespace, of_hidden, of_memfd, of_sysv,
-                    of_ramfs, of_shared_anonymous, of_disk, of_overlay, of_loop, of_hugetlbfs, of_holders, of_hidden_holders,
-                    of_cgroups, many_files, deep_files, churn, churn_of_mappings, files_used_again, mm_used_again, accounts,
-                    system))
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+if need("counters mount", "files"):
+    run_checks((of_tmpfs, of_other_namespace, of_hidden, of_memfd, of_sysv,
+                of_ramfs, of_shared_anonymous, of_disk, of_overlay, of_loop, of_hugetlbfs, of_holders, of_hidden_holders,
+                of_cgroups, many_files, deep_files, churn, churn_of_mappings, files_used_again, mm_used_again, accounts,
+                system))
+sys.exit(exit_code())

@@ -150,13 +150,8 @@ def check_unwatched():
         result("zmem-bpf: OOM kills are not counted: with --source proc" in serve.said(), "not watched: a message", serve.said())
 
 
-def main():
-    run_checks((check_unwatched,))
-    if need("bpf cgroups", "OOM kills"):
-        with tempfile.TemporaryDirectory() as directory, oom.Group("zmem-kills", "8M") as group:
-            run_checks((check_counter, check_groups, check_top), group, oom.eater(directory, NAME))
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+run_checks((check_unwatched,))
+if need("bpf cgroups", "OOM kills"):
+    with tempfile.TemporaryDirectory() as directory, oom.Group("zmem-kills", "8M") as group:
+        run_checks((check_counter, check_groups, check_top), group, oom.eater(directory, NAME))
+sys.exit(exit_code())

@@ -101,21 +101,16 @@ def check_by_program(pids):
             theirs, lambda name, row: row["procs"] if name in ("total", "shared") else 0)
 
 
-def main():
-    see_own_processes_only()  # smem reads all processes, and fails on a name that is not UTF-8
-    with peers.mkmem(*SHAPES) as (roles, program):
-        pids = list(roles.values())
-        # The parent of all.
-        pids.append(int(open("/proc/%d/status" % roles["anon", "main"]).read()
-                        .split("PPid:")[1].split()[0]))
-        check_ps(pids)
-        if need("smem", "smem"):
-            check_smem(pids)
-        if need("smem smemstat", "smemstat"):
-            check_smemstat(pids)
-        check_by_program(pids)
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+see_own_processes_only()  # smem reads all processes, and fails on a name that is not UTF-8
+with peers.mkmem(*SHAPES) as (roles, program):
+    pids = list(roles.values())
+    # The parent of all.
+    pids.append(int(open("/proc/%d/status" % roles["anon", "main"]).read()
+                    .split("PPid:")[1].split()[0]))
+    check_ps(pids)
+    if need("smem", "smem"):
+        check_smem(pids)
+    if need("smem smemstat", "smemstat"):
+        check_smemstat(pids)
+    check_by_program(pids)
+sys.exit(exit_code())

@@ -149,15 +149,10 @@ def check_ended():
            "ended meanwhile: smem leaves it out without a word", (done.stdout, done.stderr))
 
 
-def main():
-    see_own_processes_only()  # smem reads all processes, and fails on a name that is not UTF-8
-    for check in (check_workers, check_clone_vm, check_leader, check_names, check_blank):
-        check()
-    if need("smem", "smem"):
-        check_ended()
-    need("smemstat", "smemstat")
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+see_own_processes_only()  # smem reads all processes, and fails on a name that is not UTF-8
+for check in (check_workers, check_clone_vm, check_leader, check_names, check_blank):
+    check()
+if need("smem", "smem"):
+    check_ended()
+need("smemstat", "smemstat")
+sys.exit(exit_code())

@@ -173,11 +173,6 @@ def check_unwatched(directory):
         end(held)
 
 
-def main():
-    with tempfile.TemporaryDirectory() as directory:
-        run_checks((check_senders, check_daemon, check_refused, check_burst, check_unwatched), directory)
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+with tempfile.TemporaryDirectory() as directory:
+    run_checks((check_senders, check_daemon, check_refused, check_burst, check_unwatched), directory)
+sys.exit(exit_code())

@@ -116,10 +116,5 @@ def check_top():
             result(reads(done) == 0, "top: no reads if PSS comes from the kernel", done.stderr)
 
 
-def main():
-    run_checks((check_runs, check_crowds, check_top))
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+run_checks((check_runs, check_crowds, check_top))
+sys.exit(exit_code())

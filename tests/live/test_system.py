@@ -77,10 +77,5 @@ def check_kills():
         result(line.split(": ")[-1].isdecimal() and not said, "without a recording: since boot alone", (line, said))
 
 
-def main():
-    run_checks([check_limit, check_kills])
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+run_checks([check_limit, check_kills])
+sys.exit(exit_code())
