@@ -83,10 +83,7 @@ with tempfile.TemporaryDirectory() as directory:
     write_page(path, "-o", "+line", program=(lab, "fault", "4"))
     with open(path, encoding="utf-8") as file:
         same("a page without active content", check_html.wrong_with(file.read()), [])
-    b = browser.Browser()
-    try:
+    with browser.Browser() as b:
         run_checks((check_table,), b, path)
         run_checks((check_exactness,), b, directory)
-    finally:
-        b.close()
 sys.exit(exit_code())

@@ -76,9 +76,6 @@ with tempfile.TemporaryDirectory() as directory:
     said = subprocess.run((PROGRAM, "peak", "--source", "bpf", "-F", "html", "--output", path, "--", O + "/peaklab", "short"),
                           check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     same("the page is written", said.returncode, 0)
-    b = browser.Browser()
-    try:
+    with browser.Browser() as b:
         run_checks((check_page, check_keyboard), b, path)
-    finally:
-        b.close()
 sys.exit(exit_code())

@@ -112,8 +112,7 @@ def check_top(group, program):
         return
     path = os.path.dirname(program) + "/kept.zmem"
     pids = oom.record(path, group, program, 2)
-    tmux = Tmux((PROGRAM, "top", "--replay", path, "-i", "1000", "-f", NAME), columns=140, rows=40)
-    try:
+    with Tmux((PROGRAM, "top", "--replay", path, "-i", "1000", "-f", NAME), columns=140, rows=40) as tmux:
         screen = tmux.until(lambda screen: "2 events" in screen)
         line = time_line(screen)
         result(line.count("!") == 2 and line.endswith("  2 events"), "both kills are on the time line", screen)
@@ -121,12 +120,9 @@ def check_top(group, program):
         for keys, event, victim in (("e", 2, pids[0]), ("e", 1, pids[1]), ("E", 2, pids[0])):
             tmux.keys(*keys)
             victim_row = re.compile(r"^ *%d .* %s \(killed\) *(│.*)?$" % (victim, NAME), re.M)
-            good = lambda screen, event=event, row=victim_row: "  event:%d" % event in time_line(screen) and row.search(screen)
-            screen = tmux.until(good)
-            result(good(screen), "%s: event:%d, with its victim" % (keys, event), screen)
+            tmux.shows("%s: event:%d, with its victim" % (keys, event), lambda screen, event=event, row=victim_row: "  event:%d" % event in time_line(screen) and row.search(screen))
         tmux.keys("E")
-        screen = tmux.until(lambda screen: "there is no earlier event" in screen)
-        result("there is no earlier event" in screen, "E: no event is earlier", screen)
+        tmux.shows("E: no event is earlier", "there is no earlier event")
         tmux.keys("]", "E")
         screen = tmux.until(lambda screen: "  event:1" in screen)
         result(re.search(r"^ *%d " % pids[1], screen, re.M), "E from the end: the last kill", screen)
@@ -135,8 +131,6 @@ def check_top(group, program):
         result(re.search(r"^ *%d " % pids[0], screen, re.M), "@ event:2: the first kill", screen)
         if os.environ.get("SCREENS"):
             print(screen)
-    finally:
-        tmux.close()
 
 
 def check_unwatched():
