@@ -13,7 +13,7 @@ import tempfile
 import paths  # noqa: F401
 import browser
 import check_html
-from outcome import PROGRAM, exit_code, run_checks, same
+from outcome import PROGRAM, exit_code, read, run_checks, same
 
 SIZE = 24 << 20
 
@@ -22,8 +22,7 @@ class Page:
     def __init__(self, path):
         self.path, self.browser = path, browser.Browser()
         self.text, self.texts, self.picture = self.browser.text, self.browser.texts, self.browser.picture
-        with open(path, encoding="utf-8") as file:
-            data = file.read().split('<script type="application/json" id="data">')[1].split("</script>")[0]
+        data = read(path).split('<script type="application/json" id="data">')[1].split("</script>")[0]
         self.doc = json.loads(data)
 
     def open(self, width=1280, dark=False, scripts=True):
@@ -126,8 +125,7 @@ with tempfile.TemporaryDirectory() as directory:
     finally:
         os.unlink(hostile)
         os.rmdir(above)
-    with open(path, encoding="utf-8") as file:
-        same("a page without active content", check_html.wrong_with(file.read()), [])
+    same("a page without active content", check_html.wrong_with(read(path)), [])
     page = Page(path)
     try:
         run_checks((check_rows, check_groups, check_map, check_looks), page)

@@ -14,7 +14,7 @@ import tempfile
 from paths import HERE
 import browser
 import check_html
-from outcome import O, PROGRAM, exit_code, run_checks, same
+from outcome import O, PROGRAM, exit_code, read, run_checks, same
 
 GAP = 8  # pixels between the texts of two cells, at least
 # The texts that come closer to the one before them in their row; a cell that is cut ends where its text is.
@@ -81,8 +81,7 @@ with tempfile.TemporaryDirectory() as directory:
     path, lab = os.path.join(directory, "growth.html"), os.path.join(directory, "growlab")
     subprocess.run(("gcc", "-D_GNU_SOURCE", "-O2", "-g", "-o", lab, HERE + "/../support/growlab.c", "-lpthread"), check=True)
     write_page(path, "-o", "+line", program=(lab, "fault", "4"))
-    with open(path, encoding="utf-8") as file:
-        same("a page without active content", check_html.wrong_with(file.read()), [])
+    same("a page without active content", check_html.wrong_with(read(path)), [])
     with browser.Browser() as b:
         run_checks((check_table,), b, path)
         run_checks((check_exactness,), b, directory)

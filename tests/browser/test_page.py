@@ -15,7 +15,7 @@ import tempfile
 import paths  # noqa: F401
 import browser
 import check_html
-from outcome import O, exit_code, result, run_checks, same
+from outcome import O, exit_code, read, result, run_checks, same
 
 PAGES = ("large", "ordinary", "census", "others", "total", "bare", "empty", "hostile")
 PROGRAMS = os.environ.get("B", O + "/obj")
@@ -98,8 +98,7 @@ def check_large(s):
 def check_head(s):
     s.open("ordinary")
     same("head: the title", s.browser.evaluate("document.title"), "box · zmem-bpf")
-    with open(os.path.join(s.directory, "ordinary.html"), encoding="utf-8") as file:
-        result("<title>box · zmem-bpf</title>" in file.read(), "head: the title without scripts")
+    result("<title>box · zmem-bpf</title>" in read(os.path.join(s.directory, "ordinary.html")), "head: the title without scripts")
     s.browser.call("Emulation.setTimezoneOverride", timezoneId="Asia/Kolkata")
     s.open("ordinary")
     result(s.text("#about").endswith(" · 2026-01-01 05:29:59+05:30"), "head: the reader's time", s.text("#about"))

@@ -17,7 +17,7 @@ import paths  # noqa: F401
 import browser
 import check_html
 from browser import size_text, span_text
-from outcome import O, PROGRAM, exit_code, run_checks, same
+from outcome import O, PROGRAM, exit_code, read, run_checks, same
 
 # What is wider than the window, and cannot be scrolled.
 WIDE = """[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth && !e.closest('.wide'))
@@ -31,8 +31,7 @@ def names(b, role):
 
 
 def check_page(b, path):
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
+    text = read(path)
     page = check_html.Page(text)
     digest = base64.b64encode(hashlib.sha256(page.texts["style"][0].encode()).digest()).decode()
     same("a page without active content", [page.active, page.texts.get("script")], [[], None])

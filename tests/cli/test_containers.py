@@ -16,7 +16,7 @@ import sys
 import time
 
 import paths  # noqa: F401
-from outcome import O, PROGRAM, cgroup_removed, exit_code, need, result, run_checks, wait_until
+from outcome import O, PROGRAM, cgroup_removed, exit_code, need, read, result, run_checks, wait_until, write
 from serving import Serve
 
 USER = 1234
@@ -60,8 +60,7 @@ class Container:
         os.makedirs(self.path, exist_ok=True)
         self.id, self.uid, self.want = ident, uid, None
         self.process = subprocess.Popen(("sleep", "3600"))
-        with open(self.path + "/cgroup.procs", "w", encoding="ascii") as file:
-            file.write(str(self.process.pid))
+        write(self.path + "/cgroup.procs", str(self.process.pid))
 
     def link(self, pod, space, name):
         os.symlink("/nowhere", "%s/%s_%s_%s-%s.log" % (LOGS, pod, space, name, self.id))
@@ -134,8 +133,7 @@ def within(cgroup, *command):
 
 
 def has_process(cgroup):
-    with open(cgroup + "/cgroup.procs", encoding="ascii") as file:
-        return file.read()
+    return read(cgroup + "/cgroup.procs")
 
 
 def snapshot_within(cgroup, *args):

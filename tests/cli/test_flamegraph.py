@@ -10,7 +10,7 @@ import tempfile
 import xml.etree.ElementTree as ElementTree
 
 from paths import HERE
-from outcome import O, PROGRAM, exit_code, need, result
+from outcome import O, PROGRAM, exit_code, need, read, result
 
 BENCH = HERE + "/../bench"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -98,10 +98,8 @@ def check_program():
         result(done.returncode == 0, "a flame graph of the program: exit code 0", done.stderr)
         if done.returncode:
             return
-        with open(directory + "/flamegraph.folded", encoding="utf-8") as file:
-            lines = file.read().splitlines()
-        with open(directory + "/flamegraph.svg", encoding="utf-8") as file:
-            frames = frames_of(file.read())
+        lines = read(directory + "/flamegraph.folded").splitlines()
+        frames = frames_of(read(directory + "/flamegraph.svg"))
     bad = [line for line in lines if not FOLDED_LINE.fullmatch(line)]
     result(lines and not bad, "its folded lines are well formed", bad[:3])
     text = "\n".join(lines)

@@ -12,7 +12,7 @@ import tempfile
 import time
 
 import paths  # noqa: F401
-from outcome import O, PRELOAD, PROGRAM, exit_code, have, result, see_own_processes_only, wait_until
+from outcome import O, PRELOAD, PROGRAM, exit_code, have, read, result, see_own_processes_only, wait_until, write
 
 LIMIT = 60
 FIRST, LAST = 20, 40  # ticks: by then all is there that is kept
@@ -81,8 +81,7 @@ class Watch:
 
     def proc(self, name):
         """A file in its /proc directory."""
-        with open("/proc/%d/%s" % (self.child.pid, name), encoding="ascii") as f:
-            return f.read()
+        return read("/proc/%d/%s" % (self.child.pid, name))
 
     def status(self, key):
         """A number in its status."""
@@ -193,8 +192,7 @@ def check_identity():
         with open(paths[0], "w", encoding="ascii") as f:
             f.write("import os, sys\nsys.stdin.readline()\n"
                     "os.execv(sys.executable, [sys.executable, '-S', sys.argv[1]])\n")
-        with open(paths[1], "w", encoding="ascii") as f:
-            f.write("import sys\nsys.stdin.readline()\n")
+        write(paths[1], "import sys\nsys.stdin.readline()\n")
         child = subprocess.Popen(("/usr/bin/python3", "-S", paths[0], paths[1]),
                                  stdin=subprocess.PIPE)
         watch = Watch("-p", str(child.pid))

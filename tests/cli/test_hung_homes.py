@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 import paths  # noqa: F401
-from outcome import O, PROGRAM, cgroup_removed, exit_code, need, result, run_checks, wait_until
+from outcome import O, PROGRAM, cgroup_removed, exit_code, need, read, result, run_checks, wait_until, write
 from serving import Serve
 from stuck import Server
 
@@ -80,15 +80,13 @@ class Container:
         return self.running[-1]
 
     def processes(self):
-        with open(self.path + "/cgroup.procs", encoding="ascii") as file:
-            return file.read().split()
+        return read(self.path + "/cgroup.procs").split()
 
     def set_limit(self, text):
         path = os.path.join(self.path, self.limit)
         if not os.path.exists(path):
             return False
-        with open(path, "w", encoding="ascii") as file:
-            file.write(text)
+        write(path, text)
         return True
 
     def close(self):

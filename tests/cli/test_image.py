@@ -17,7 +17,7 @@ import tempfile
 import time
 
 import paths  # noqa: F401
-from outcome import PROGRAM, exit_code, need, result, run_checks
+from outcome import PROGRAM, exit_code, need, read, result, run_checks
 from podman import IMAGE, NEEDS, SOURCE, ULIMITS, load, make, own_mounts, podman
 
 BYTES_MAX = 10 << 20  # to download
@@ -52,8 +52,7 @@ def check_layout(path):
 
 def check_sizes(sizes):
     """Those that src/doc/fleet.md states are true to a tenth."""
-    with open(SOURCE + "/src/doc/fleet.md") as file:
-        said = re.search(r"to download \| ([\d.]+) MiB.*unpacked \| ([\d.]+) MiB, of which ([\d.]+) MiB are libraries", file.read(), re.S)
+    said = re.search(r"to download \| ([\d.]+) MiB.*unpacked \| ([\d.]+) MiB, of which ([\d.]+) MiB are libraries", read(SOURCE + "/src/doc/fleet.md"), re.S)
     for (name, size), value in zip(sizes.items(), said.groups()):
         result(abs(size / 2**20 - float(value)) < float(value) / 10, "src/doc/fleet.md: " + name, "%.1f MiB" % (size / 2**20))
 
@@ -77,8 +76,7 @@ def check_podman(path):
 
 def check_page():
     """The options of src/doc/fleet.md are those that check_podman tries, but for the network of the machine."""
-    with open(SOURCE + "/src/doc/fleet.md") as file:
-        line = next(c for c in file.read().replace("\\\n", " ").split("\n") if c.startswith("podman run "))
+    line = next(c for c in read(SOURCE + "/src/doc/fleet.md").replace("\\\n", " ").split("\n") if c.startswith("podman run "))
     words = [w for option in shlex.split(line)[1:-1] for w in (option.split("=", 1) if option[:2] == "--" else [option])]
     at = words.index("-p")
     host = RUN.index("--network")

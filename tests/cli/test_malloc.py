@@ -18,7 +18,7 @@ import tempfile
 import zlib
 
 import paths  # noqa: F401
-from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, have, mkmem_pids, need, result
+from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, have, mkmem_pids, need, result, write
 
 SHAPES = ("anon", "fork", "clone_vm", "shmem", "names", "threads", "zombie")
 LIMIT = 30
@@ -223,8 +223,7 @@ def check_output(machine, pids):
     allocations, _ = machine.count(args)
     problems = []
     for at in range(1, allocations + 1):
-        with open(path, "w", encoding="ascii") as f:
-            f.write("old")
+        write(path, "old")
         done = machine.run(args, at)
         why = ended(done)
         with open(path, "rb") as f:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 import paths  # noqa: F401
-from outcome import O, PROGRAM, exit_code, have, need, result, run_checks
+from outcome import O, PROGRAM, exit_code, have, need, read, result, run_checks
 from terminal import Pty
 
 TMP = tempfile.TemporaryDirectory()
@@ -125,8 +125,7 @@ def check_signals():
         run.stdout.readline()
         run.send_signal(number)
         out = run.communicate()[0]
-        with open(FILE, encoding="utf-8") as file:
-            text = file.read()
+        text = read(FILE)
         result(out == "got %d\n" % number and run.returncode == 7 and "exit code 7" in text,
                "%s is passed on" % number.name, (out, run.returncode, text))
     # The terminal sends it to the command itself: it comes once.

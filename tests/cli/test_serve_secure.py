@@ -16,7 +16,7 @@ import threading
 import time
 
 import paths  # noqa: F401
-from outcome import PROGRAM, exit_code, have, need, result, run_checks, same, wait_until
+from outcome import PROGRAM, exit_code, have, need, read, result, run_checks, same, wait_until
 from serving import Answer, Serve
 
 FILES = ("/files", "/files.json") if have("counters") else ()
@@ -162,8 +162,7 @@ def check_user(serve):
 
 
 def state(pid):
-    with open("/proc/%d/stat" % pid) as file:
-        return file.read().rsplit(")", 1)[1].split()[0]
+    return read("/proc/%d/stat" % pid).rsplit(")", 1)[1].split()[0]
 
 
 def check_goes_on(serve):

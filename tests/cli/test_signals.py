@@ -17,7 +17,7 @@ import tempfile
 import time
 
 import paths  # noqa: F401
-from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, have, mkmem_pids, need, result
+from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, have, mkmem_pids, need, read, result, write
 
 LONG = bool(os.environ.get("LONG"))
 ROUNDS = 24 if LONG else 6
@@ -55,16 +55,14 @@ def check_ended(pids):
                    signal.SIGALRM, signal.SIGKILL):
         problems, codes = [], set()
         for i in range(ROUNDS):
-            with open(path, "w", encoding="ascii") as f:
-                f.write("old")
+            write(path, "old")
             child = start(*args, preexec_fn=no_core)
             # Half of the signals near the end, where the file is renamed.
             pause(life * (random.random() if i % 2 else 0.7 + 0.4 * random.random()))
             child.send_signal(number)
             said = child.communicate(timeout=LIMIT)[1]
             codes.add(child.returncode)
-            with open(path, encoding="utf-8") as f:
-                text = f.read()
+            text = read(path)
             if child.returncode not in (0, -number):
                 problems.append("exit code %d: %s" % (child.returncode, said))
             if text != "old" and len(json.loads(text)["processes"]) != count:
@@ -86,12 +84,10 @@ def check_ended(pids):
 
 def check_between(where, path, args):
     """At the worst moment: the new file has its temporary name."""
-    with open(path, "w", encoding="ascii") as f:
-        f.write("old")
+    write(path, "old")
     child = start(*args, env=dict(os.environ, LD_PRELOAD=PRELOAD, TERM_AT_RENAME="1"))
     said = child.communicate(timeout=LIMIT)[1]
-    with open(path, encoding="utf-8") as f:
-        text = f.read()
+    text = read(path)
     result(child.returncode == -signal.SIGTERM and text.startswith("{") and
            os.listdir(where) == ["file"], "SIGTERM between two names: the new file, and no other",
            (child.returncode, said, text[:100], os.listdir(where)))

@@ -13,7 +13,7 @@ import sys
 import time
 
 import paths  # noqa: F401
-from outcome import MKMEM, O, PROGRAM, exit_code, mkmem_pids, need, result
+from outcome import MKMEM, O, PROGRAM, exit_code, mkmem_pids, need, read, result, write
 from terminal import PATIENCE, Pty, Tmux
 
 HERE = os.path.dirname(os.path.abspath(__file__)) + "/.."
@@ -43,10 +43,8 @@ def check_golden(tmux, name, good):
     if os.environ.get("UPDATE_GOLDEN") == "1":
         tmux.until(good)
         time.sleep(1)  # time itself: the last part is drawn
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(trimmed(tmux.screen()))
-    with open(path, encoding="utf-8") as file:
-        want = file.read()
+        write(path, trimmed(tmux.screen()))
+    want = read(path)
     screen = trimmed(tmux.until(lambda screen: trimmed(screen) == want))
     differ = [(a, b) for a, b in zip(want.splitlines(), screen.splitlines()) if a != b]
     result(want == screen, "a recording, %s: to the byte" % name, differ[:2])
@@ -102,8 +100,7 @@ def check_live():
 def bpf_files(tmux):
     """How many programs, maps and links of BPF the program in the tmux holds."""
     shell = tmux.tmux("display-message", "-p", "#{pane_pid}").strip()
-    with open("/proc/%s/task/%s/children" % (shell, shell), encoding="ascii") as file:
-        pid = file.read().split()[0]
+    pid = read("/proc/%s/task/%s/children" % (shell, shell)).split()[0]
     count = 0
     for fd in os.listdir("/proc/%s/fd" % pid):
         try:

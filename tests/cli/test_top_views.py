@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 import paths  # noqa: F401
-from outcome import MKMEM, PROGRAM, exit_code, have, mkmem_pids, need, result, run_checks
+from outcome import MKMEM, PROGRAM, exit_code, have, mkmem_pids, need, read, result, run_checks
 from terminal import Tmux, headings_at
 
 HERE = os.path.dirname(os.path.abspath(__file__)) + "/.."
@@ -102,8 +102,7 @@ def check_folds():
     script = "sleep 1000 & sleep 1000 & echo ready; wait"
     with subprocess.Popen(("sh", "-c", script), start_new_session=True, stdout=subprocess.PIPE) as child:
         child.stdout.readline()
-        with open("/proc/%d/task/%d/children" % (child.pid, child.pid), encoding="ascii") as file:
-            pids = [str(child.pid)] + file.read().split()
+        pids = [str(child.pid)] + read("/proc/%d/task/%d/children" % (child.pid, child.pid)).split()
         tmux = Tmux((PROGRAM, "top", "--tree", "-i", "0.2", "-p", ",".join(pids), "-o", "pid,rss,name"), columns=100, rows=30)
         try:
             screen = tmux.until(lambda screen: "3 rows" in screen)

@@ -26,8 +26,7 @@ import threading
 import time
 
 import paths  # noqa: F401
-from outcome import (O, POOL, PROGRAM, cgroup_removed, exit_code, huge_pages, need, result, run_checks,
-                     wait_until)
+from outcome import MEMORY_CGROUPS, O, POOL, PROGRAM, cgroup_removed, exit_code, huge_pages, need, result, run_checks, wait_until, write
 import validate_json
 
 PAGE, MIB, HUGE = mmap.PAGESIZE, 1 << 20, 2 << 20
@@ -46,7 +45,6 @@ QUIET = {"anon_unmapped", "large_kmalloc", "vmalloc", "percpu", "hugetlb", "zram
 PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 HUGETLB = 0x40000
 MADV_HUGEPAGE, MADV_NOHUGEPAGE = 14, 15
-BASE = next((p for p in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.exists(p + "/cgroup.procs")), None)
 NAME = "zmem-census-%d" % os.getpid()
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.syscall.restype = ctypes.c_long
@@ -364,14 +362,11 @@ def zram():
     with open(at + "hot_add", encoding="ascii") as file:
         number = file.read().strip()
     try:
-        with open("/sys/block/zram%s/disksize" % number, "w", encoding="ascii") as file:
-            file.write(str(SIZE))
+        write("/sys/block/zram%s/disksize" % number, str(SIZE))
         yield "/dev/zram" + number
     finally:
-        with open("/sys/block/zram%s/reset" % number, "w", encoding="ascii") as file:
-            file.write("1")
-        with open(at + "hot_remove", "w", encoding="ascii") as file:
-            file.write(number)
+        write("/sys/block/zram%s/reset" % number, "1")
+        write(at + "hot_remove", number)
 
 
 def of_zram():
@@ -403,7 +398,7 @@ def deleted_cgroups(name, count, size):
     """As many memory cgroups that were removed and still have page cache of files."""
     with tempfile.TemporaryDirectory(dir=O) as at:
         for number in range(count):
-            cgroup = "%s/%s-%d" % (BASE, name, number)
+            cgroup = "%s/%s-%d" % (MEMORY_CGROUPS, name, number)
             os.mkdir(cgroup)
             try:
                 subprocess.run(["sh", "-c", 'echo 0 >"$1/cgroup.procs" && exec head -c "$2" /dev/zero >"$3"', "-", cgroup,

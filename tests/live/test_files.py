@@ -16,7 +16,7 @@ import tempfile
 import threading
 
 import paths  # noqa: F401
-from outcome import PROGRAM, cgroup_removed, exit_code, huge_pages, need, result, run_checks, wait_until
+from outcome import MEMORY_CGROUPS, PROGRAM, cgroup_removed, exit_code, huge_pages, need, result, run_checks, wait_until
 import validate_json
 
 PAGE = mmap.PAGESIZE
@@ -24,7 +24,6 @@ LIMIT = 60
 TRIES = 20
 SLACK = (os.cpu_count() * 125 + 64) * PAGE  # what the kernel keeps apart for each CPU, and more
 NAME = "zmem-files-%d" % os.getpid()
-BASE = next((p for p in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.exists(p + "/cgroup.procs")), None)
 IPC_RMID = 0
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.shmat.restype = ctypes.c_void_p
@@ -368,7 +367,7 @@ def of_cgroups():
         return
     with tmpfs() as at:
         for name, pages in (("one", 600), ("two", 300)):
-            cgroup = "%s/%s-%s" % (BASE, NAME, name)
+            cgroup = "%s/%s-%s" % (MEMORY_CGROUPS, NAME, name)
             os.mkdir(cgroup)
             try:
                 subprocess.run(["sh", "-c", 'echo 0 >"$1/cgroup.procs" && exec head -c "$2" /dev/zero >>"$3"', "-", cgroup,
@@ -385,7 +384,7 @@ def of_cgroups():
             table = run("-f", at, "-w", "-o", "+cgroup").stdout.decode()
             result("%s-one (deleted) 2.34 MiB, /" % NAME in table, "cgroups: table", table)
         finally:
-            wait_until(lambda: cgroup_removed("%s/%s-two" % (BASE, NAME)))
+            wait_until(lambda: cgroup_removed("%s/%s-two" % (MEMORY_CGROUPS, NAME)))
 
 
 def many_files():

@@ -13,7 +13,7 @@ import tempfile
 
 import paths  # noqa: F401
 from growing import COUNTERS, KIB, LIMIT, MIB, Grow, Lab, functions, program, rollup, run_live, status
-from outcome import O, PROGRAM, cgroup_removed, need, result, wait_until
+from outcome import O, PROGRAM, cgroup_removed, need, result, wait_until, write
 from terminal import Pty
 
 LAB = O + "/growlab"
@@ -227,8 +227,7 @@ def check_cgroup():
     os.mkdir(base + "/" + group)
     try:
         with lab("mmap") as one, lab("mmap"):
-            with open("%s/%s/cgroup.procs" % (base, group), "w", encoding="ascii") as file:
-                file.write("%d" % one.pid)
+            write("%s/%s/cgroup.procs" % (base, group), "%d" % one.pid)
             grow = Grow("--sample", "1", "--cgroup", "*" + group)
             grow.wait_armed(one.pid)
             one.go()

@@ -12,7 +12,7 @@ import time
 
 import paths  # noqa: F401
 from growing import KIB, MIB, NOBODY, Lab, directory_for_all, fewer_capabilities, run_live
-from outcome import result
+from outcome import result, write
 
 SOURCE = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support/linelab.c"))
 SLACK = 256 * KIB
@@ -138,8 +138,7 @@ int main() {
 def check_nested_inlined():
     """Functions that were compiled into each other, with names of C++."""
     with directory_for_all() as directory:
-        with open(directory + "/lab.cc", "w", encoding="ascii") as file:
-            file.write(CXX)
+        write(directory + "/lab.cc", CXX)
         subprocess.run(("g++", "-O2", "-g", "-o", directory + "/lab", directory + "/lab.cc"), check=True)
         with Lab(directory + "/lab") as one:
             document = one.grown("-o", "+line")

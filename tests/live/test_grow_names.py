@@ -18,7 +18,7 @@ import time
 
 import paths  # noqa: F401
 from growing import LIMIT, MIB, Lab, directory_for_all, functions, named, run_live, stack_of_4_mib, write
-from outcome import O, PROGRAM, result, wait_until
+from outcome import O, PROGRAM, read, result, wait_until
 
 TREE_MAX = 400 * MIB  # of the program and its helpers; without a bound gigabytes
 
@@ -47,8 +47,7 @@ class Watched:
     def watch(self):
         while not self.stop:
             try:
-                with open("/proc/%d/task/%d/children" % (self.pid, self.pid), encoding="ascii") as file:
-                    children = [int(pid) for pid in file.read().split()]
+                children = [int(pid) for pid in read("/proc/%d/task/%d/children" % (self.pid, self.pid)).split()]
             except OSError:
                 return
             self.children.update(children)
@@ -333,8 +332,7 @@ def of_command(directory, *command):
     """What grow prints of a command."""
     path = directory + "/report"
     subprocess.run([PROGRAM, "grow", "--output", path, *command], check=True, capture_output=True, timeout=LIMIT)
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
+    text = read(path)
     os.unlink(path)
     return text
 

@@ -14,7 +14,7 @@ import tempfile
 
 import paths  # noqa: F401
 from growing import MIB, rollup
-from outcome import O, PROGRAM, exit_code, need, result, run_checks, wait_until
+from outcome import O, PROGRAM, exit_code, need, read, result, run_checks, wait_until
 
 LAB = O + "/peaklab"
 VALIDATE = os.path.join(os.path.dirname(__file__), "../support/validate_json.py")
@@ -123,8 +123,7 @@ def check_detached():
     run = Run("detached")
     pid, = run.ready()
     other = run.child.pid
-    with open("/proc/%d/task/%d/children" % (other, other), encoding="ascii") as file:
-        command = int(file.read().split()[0])
+    command = int(read("/proc/%d/task/%d/children" % (other, other)).split()[0])
     document = run.end(pid, command)
     expect_sums("a child of init", document)
     result(near(document["peak"]["rss_bytes"], 60 * MIB, 2 * SLACK) and
@@ -181,10 +180,8 @@ def check_namespace():
         return
     run = Run(LAB, "hold", command=("unshare", "--pid", "--fork"))
     run.ready()
-    with open("/proc/%d/task/%d/children" % (run.child.pid, run.child.pid), encoding="ascii") as file:
-        unshare = int(file.read())
-    with open("/proc/%d/task/%d/children" % (unshare, unshare), encoding="ascii") as file:
-        pid = int(file.read())
+    unshare = int(read("/proc/%d/task/%d/children" % (run.child.pid, run.child.pid)))
+    pid = int(read("/proc/%d/task/%d/children" % (unshare, unshare)))
     rss = rollup(pid)["Rss:"]
     document = run.end(pid)
     expect_sums("a pid namespace", document)

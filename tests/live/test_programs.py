@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 import paths  # noqa: F401
-from outcome import PROGRAM, exit_code, need, result, run_checks, see_own_processes_only, wait_until
+from outcome import PROGRAM, exit_code, need, read, result, run_checks, see_own_processes_only, wait_until
 from peers import run
 
 PTY_RUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support", "pty_run.py")
@@ -194,8 +194,7 @@ def check_screens():
 
             def on_terminal(*args):
                 run(sys.executable, PTY_RUN, "50", "200", out, PROGRAM, *args)
-                with open(out, encoding="utf-8") as file:
-                    return file.read()
+                return read(out)
 
             def has(text, line, name, part=SCREEN_NAME):
                 found = [row for row in text.splitlines() if row.startswith(line) or line in row]

@@ -15,7 +15,7 @@ import time
 
 import paths  # noqa: F401
 import oom
-from outcome import PROGRAM, exit_code, result, run_checks, wait_until
+from outcome import PROGRAM, exit_code, read, result, run_checks, wait_until
 
 PYTHON = "/usr/bin/python3"
 HOLD = ("import sys, signal; b = bytearray(b'x') * (%d << 20); exec(sys.argv[1]); print('ready', flush=True)\n"
@@ -84,8 +84,7 @@ def check_senders(directory):
             result(line in text, "the screen has %r" % line.split(",")[0].strip(), text)
         limited = subprocess.Popen(("timeout", "-s", "KILL", "2", PYTHON, "-c", HOLD % 20, ""), stdout=subprocess.PIPE, start_new_session=True)
         limited.stdout.readline()
-        with open("/proc/%d/task/%d/children" % (limited.pid, limited.pid), encoding="ascii") as file:
-            child = int(file.read())
+        child = int(read("/proc/%d/task/%d/children" % (limited.pid, limited.pid)))
         found = recorder.wait_signals(child)
         result([(e["signal"], e["sender"]["pid"], e["sender"]["name"]) for e in found] == [(9, limited.pid, "timeout")], "timeout", found)
         end(limited)
