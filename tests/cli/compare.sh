@@ -12,7 +12,7 @@ refused 'doctor --compare --source proc' 2 'doctor --compare: --source proc leav
 refused 'compare --source proc' 2 'compare: --source proc leaves nothing' compare --source proc
 says 'doctor --compare --help: its options' '^ +--source FROM ' doctor --compare --help
 refused 'only doctor takes --compare' 2 'snapshot does not take --compare' --compare
-# An ordinary user is nobody enough.
+# An ordinary user has as few rights as the user nobody.
 as=()
 ! have users || as=(as_nobody)
 run "${as[@]}" "$ZMEM" doctor --compare
