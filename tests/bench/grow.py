@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """grow.py [PROGRAM…]: what a page fault takes in the first thread and in another one: alone, in another process than
 grow counts for, and counted. All ways take turns, so that what else the machine does is the same for each; medians
@@ -9,11 +9,9 @@ import statistics
 import subprocess
 import sys
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from growing import open_files  # noqa: E402
-from outcome import O  # noqa: E402
+import paths  # noqa: F401
+from growing import open_files
+from outcome import O
 
 TURNS = int(os.environ.get("TURNS", "15"))
 MIB = os.environ.get("MIB", "16")

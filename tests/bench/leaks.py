@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Programs that keep memory in a known way, each under grow, grow --malloc, heaptrack and bpftrace:
 leaks.py [-v] [NAME…], as
@@ -20,12 +20,10 @@ import sys
 import tempfile
 import time
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-import known  # noqa: E402
-from growing import libraries  # noqa: E402
-from outcome import PROGRAM  # noqa: E402
+import paths  # noqa: F401
+import known
+from growing import libraries
+from outcome import PROGRAM
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support", "growlab.c")
 # Sites of it, of 8 MiB each, as rows of the table, and the function that keeps memory if that is not site_NAME.

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What grow --malloc costs a program that allocates at known rates, beside heaptrack and jemalloc's profiler. For each
 rate the program runs under each of them in turn, ROUNDS times; the CPU time that it used is compared with that of the
@@ -7,17 +7,13 @@ and free takes longer under grow --malloc with each allocator that is installed,
 malloc.py [-r RATE,…] [-n ROUNDS] [-s SECONDS] PROGRAM LAB, as root; a quick one: -r 10000,1000000 -n 3 -s 3."""
 
 import argparse
-import os
 import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from growing import libraries  # noqa: E402
+import paths  # noqa: F401
+from growing import libraries
 
 # Pairs of malloc and free in a second of CPU time.
 RATES = 1000, 10000, 30000, 100000, 300000, 1000000, 3000000

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """serve.py: the cost of zmem-bpf serve on W1 (2,000 processes): the time of /metrics without collecting,
 and the CPU share of a scrape every 15 s. Prints values; asserts nothing."""
@@ -9,11 +9,9 @@ import subprocess
 import sys
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.dont_write_bytecode = True
-sys.path.insert(0, HERE + "/../support")
-from outcome import O  # noqa: E402
-from serving import Serve  # noqa: E402
+import paths  # noqa: F401
+from outcome import O
+from serving import Serve
 
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "0"))
 ASK = b"GET %s HTTP/1.1\r\nHost: localhost\r\nAccept: application/openmetrics-text\r\n\r\n"

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """table.py WORKLOAD… [ram] [stall] [backend] [swapped] [census] [engine-stall]: zmem-bpf beside the floors of any tool that reads /proc and beside the tools
 that are installed. They take turns in pairs, ours, theirs, ours, theirs, and the other way round in every
@@ -28,13 +28,11 @@ import re
 import subprocess
 import sys
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-import stall  # noqa: E402
-from measure import Failed, Load, helper, load_text, output_of, run, spread  # noqa: E402
-from outcome import O, PROGRAM  # noqa: E402
-from subjects import OTHERS, OURS  # noqa: E402
+import paths  # noqa: F401
+import stall
+from measure import Failed, Load, helper, load_text, output_of, run, spread
+from outcome import O, PROGRAM
+from subjects import OTHERS, OURS
 
 ROUNDS = 21
 ONLY = os.environ.get("BENCH_ONLY", "")

@@ -78,6 +78,12 @@ class Browser:
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(domain + ".enable")
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *args):
+        self.close()
+
     def close(self):
         try:
             self.session = None
@@ -148,9 +154,10 @@ class Browser:
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         self.scripts = scripts
 
-    def open(self, path):
+    def open(self, place):
+        """A file, or a URL."""
         self.forget()
-        self.call("Page.navigate", url="file://" + os.path.abspath(path))
+        self.call("Page.navigate", url=place if "://" in place else "file://" + os.path.abspath(place))
         end = time.monotonic() + PATIENCE
         while not self.loaded:
             if time.monotonic() > end:

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The page of files -F html in headless Chromium, beside -J: rows, sums, groups, search, the map. One file has a hostile
 name. With SCREENSHOTS=DIRECTORY it saves pictures there."""
@@ -10,12 +10,10 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
-sys.dont_write_bytecode = True
-import browser  # noqa: E402
-import check_html  # noqa: E402
-from outcome import PROGRAM, exit_code, run_checks, same  # noqa: E402
+import paths  # noqa: F401
+import browser
+import check_html
+from outcome import PROGRAM, exit_code, read, run_checks, same
 
 SIZE = 24 << 20
 
@@ -24,8 +22,7 @@ class Page:
     def __init__(self, path):
         self.path, self.browser = path, browser.Browser()
         self.text, self.texts, self.picture = self.browser.text, self.browser.texts, self.browser.picture
-        with open(path, encoding="utf-8") as file:
-            data = file.read().split('<script type="application/json" id="data">')[1].split("</script>")[0]
+        data = read(path).split('<script type="application/json" id="data">')[1].split("</script>")[0]
         self.doc = json.loads(data)
 
     def open(self, width=1280, dark=False, scripts=True):
@@ -115,29 +112,23 @@ def check_looks(page):
     page.open()
 
 
-def main():
-    with tempfile.TemporaryDirectory() as directory:
-        path = os.path.join(directory, "files.html")
-        above = b"/dev/shm/zmem_<"  # a name has no slash
-        os.makedirs(above, exist_ok=True)
-        hostile = above + b"/script><b>\xff\x1b[31m\xe2\x80\xae"
-        try:
-            with open(hostile, "wb") as file:
-                file.write(b"x" * SIZE)
-            said = subprocess.run((PROGRAM, "files", "-F", "html", "--output", path), check=False, stderr=subprocess.PIPE)
-            same("the page is written", said.returncode, 0)
-        finally:
-            os.unlink(hostile)
-            os.rmdir(above)
-        with open(path, encoding="utf-8") as file:
-            same("a page without active content", check_html.wrong_with(file.read()), [])
-        page = Page(path)
-        try:
-            run_checks((check_rows, check_groups, check_map, check_looks), page)
-        finally:
-            page.browser.close()
-
-
-if __name__ == "__main__":
-    main()
-    sys.exit(exit_code())
+with tempfile.TemporaryDirectory() as directory:
+    path = os.path.join(directory, "files.html")
+    above = b"/dev/shm/zmem_<"  # a name has no slash
+    os.makedirs(above, exist_ok=True)
+    hostile = above + b"/script><b>\xff\x1b[31m\xe2\x80\xae"
+    try:
+        with open(hostile, "wb") as file:
+            file.write(b"x" * SIZE)
+        said = subprocess.run((PROGRAM, "files", "-F", "html", "--output", path), check=False, stderr=subprocess.PIPE)
+        same("the page is written", said.returncode, 0)
+    finally:
+        os.unlink(hostile)
+        os.rmdir(above)
+    same("a page without active content", check_html.wrong_with(read(path)), [])
+    page = Page(path)
+    try:
+        run_checks((check_rows, check_groups, check_map, check_looks), page)
+    finally:
+        page.browser.close()
+sys.exit(exit_code())

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The page of grow -F html in headless Chromium, of a program with known growth: its table, at each width, and what it says of
 its exactness. With
@@ -11,12 +11,10 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
-sys.dont_write_bytecode = True
-import browser  # noqa: E402
-import check_html  # noqa: E402
-from outcome import O, PROGRAM, exit_code, run_checks, same  # noqa: E402
+from paths import HERE
+import browser
+import check_html
+from outcome import O, PROGRAM, exit_code, read, run_checks, same
 
 GAP = 8  # pixels between the texts of two cells, at least
 # The texts that come closer to the one before them in their row; a cell that is cut ends where its text is.
@@ -79,21 +77,12 @@ def write_page(path, *args, program):
     same("the page is written", said.returncode, 0)
 
 
-def main():
-    with tempfile.TemporaryDirectory() as directory:
-        path, lab = os.path.join(directory, "growth.html"), os.path.join(directory, "growlab")
-        subprocess.run(("gcc", "-D_GNU_SOURCE", "-O2", "-g", "-o", lab, HERE + "/../support/growlab.c", "-lpthread"), check=True)
-        write_page(path, "-o", "+line", program=(lab, "fault", "4"))
-        with open(path, encoding="utf-8") as file:
-            same("a page without active content", check_html.wrong_with(file.read()), [])
-        b = browser.Browser()
-        try:
-            run_checks((check_table,), b, path)
-            run_checks((check_exactness,), b, directory)
-        finally:
-            b.close()
-
-
-if __name__ == "__main__":
-    main()
-    sys.exit(exit_code())
+with tempfile.TemporaryDirectory() as directory:
+    path, lab = os.path.join(directory, "growth.html"), os.path.join(directory, "growlab")
+    subprocess.run(("gcc", "-D_GNU_SOURCE", "-O2", "-g", "-o", lab, HERE + "/../support/growlab.c", "-lpthread"), check=True)
+    write_page(path, "-o", "+line", program=(lab, "fault", "4"))
+    same("a page without active content", check_html.wrong_with(read(path)), [])
+    with browser.Browser() as b:
+        run_checks((check_table,), b, path)
+        run_checks((check_exactness,), b, directory)
+sys.exit(exit_code())

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The page of incidents in headless Chromium, of two real OOM kills in a small memory cgroup: charts with the kills, a click
 on a moment, a kill, the slider. With SCREENSHOTS=DIRECTORY it saves pictures there."""
@@ -10,12 +10,10 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
-sys.dont_write_bytecode = True
-import browser  # noqa: E402
-import oom  # noqa: E402
-from outcome import PROGRAM, exit_code, result, run_checks, same  # noqa: E402
+import paths  # noqa: F401
+import browser
+import oom
+from outcome import PROGRAM, exit_code, result, run_checks, same
 
 SCREENSHOTS = os.environ.get("SCREENSHOTS")
 KILLS = 2
@@ -172,29 +170,24 @@ def check_bare(page, pids):
     same("no snapshot: a kill is chosen", page.is_("document.querySelectorAll('#events button')[1].getAttribute('aria-pressed')"), "true")
 
 
-def main():
-    with tempfile.TemporaryDirectory() as directory, oom.Group("zmem-page") as group:
-        kept, path = directory + "/kept.zmem", directory + "/page.html"
-        subprocess.run(("sh", "-c", 'echo $$ >"$1/cgroup.procs"; exec head -c 8M /dev/zero >"$0"', FILE, group.path), check=True)
-        try:
-            pids = oom.record(kept, group, oom.eater(directory, NAME), KILLS)
-        finally:
-            os.unlink(FILE)
-        said = subprocess.run((PROGRAM, "incidents", kept, "-F", "html", "--output", path), check=False)
-        same("the page is written", said.returncode, 0)
-        page = Page(path, kept)
-        spoil(kept, directory + "/bare.zmem")
-        subprocess.run((PROGRAM, "incidents", directory + "/bare.zmem", "-F", "html", "--output", directory + "/bare.html", "-q"),
-                       check=False)
-        try:
-            run_checks((check_events, check_moments, check_widths), page, pids)
-            page.path = directory + "/bare.html"
-            page.browser.forget()
-            run_checks((check_bare,), page, pids)
-        finally:
-            page.browser.close()
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+with tempfile.TemporaryDirectory() as directory, oom.Group("zmem-page") as group:
+    kept, path = directory + "/kept.zmem", directory + "/page.html"
+    subprocess.run(("sh", "-c", 'echo $$ >"$1/cgroup.procs"; exec head -c 8M /dev/zero >"$0"', FILE, group.path), check=True)
+    try:
+        pids = oom.record(kept, group, oom.eater(directory, NAME), KILLS)
+    finally:
+        os.unlink(FILE)
+    said = subprocess.run((PROGRAM, "incidents", kept, "-F", "html", "--output", path), check=False)
+    same("the page is written", said.returncode, 0)
+    page = Page(path, kept)
+    spoil(kept, directory + "/bare.zmem")
+    subprocess.run((PROGRAM, "incidents", directory + "/bare.zmem", "-F", "html", "--output", directory + "/bare.html", "-q"),
+                   check=False)
+    try:
+        run_checks((check_events, check_moments, check_widths), page, pids)
+        page.path = directory + "/bare.html"
+        page.browser.forget()
+        run_checks((check_bare,), page, pids)
+    finally:
+        page.browser.close()
+sys.exit(exit_code())

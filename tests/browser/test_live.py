@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The live page of serve in headless Chromium: it refreshes, draws the last hour, sends requests only to
 its own server, and is safe with hostile names. With SCREENSHOTS=DIRECTORY it saves pictures there."""
@@ -12,33 +12,24 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
-sys.dont_write_bytecode = True
-import browser  # noqa: E402
-import oom  # noqa: E402
-from outcome import exit_code, need, result, run_checks, same, wait_until  # noqa: E402
-from serving import Serve  # noqa: E402
+import paths  # noqa: F401
+import browser
+import oom
+from outcome import exit_code, need, result, run_checks, same, wait_until
+from serving import Serve
 
-SCREENSHOTS = os.environ.get("SCREENSHOTS")
 HOSTILE = b"<img src=x onerror=alert(1)>\xe2\x80\xae\xff\n\"&"
 
 
 class Page:
     def __init__(self, serve):
         self.serve, self.browser = serve, browser.Browser()
+        self.picture = self.browser.picture
 
     def open(self, width=1280, dark=False, scripts=True):
-        b = self.browser
-        b.screen(width, dark=dark, scripts=scripts)
-        b.forget()
-        b.call("Page.navigate", url="http://127.0.0.1:%d/" % self.serve.port)
-        end = time.monotonic() + browser.PATIENCE
-        while not b.loaded and time.monotonic() < end:
-            b.note(b.receive())
-        b.settle()
+        self.browser.screen(width, dark=dark, scripts=scripts)
+        self.browser.open("http://127.0.0.1:%d/" % self.serve.port)
 
     def is_(self, expression):
         return self.browser.evaluate(expression.replace("byId(", "document.getElementById("))
@@ -57,10 +48,6 @@ class Page:
 
     def refreshes(self):
         return self.is_("performance.getEntriesByName('zmem-refreshed').length")
-
-    def picture(self, name):
-        if SCREENSHOTS:
-            self.browser.screenshot(os.path.join(SCREENSHOTS, name + ".png"))
 
 
 def check_refreshing(page):

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The page of -F html in headless Chromium: its content, clicks and keys, and what it must not do.
 
@@ -12,12 +12,10 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
-sys.dont_write_bytecode = True
-import browser  # noqa: E402
-import check_html  # noqa: E402
-from outcome import O, exit_code, result, run_checks, same  # noqa: E402
+import paths  # noqa: F401
+import browser
+import check_html
+from outcome import O, exit_code, read, result, run_checks, same
 
 PAGES = ("large", "ordinary", "census", "others", "total", "bare", "empty", "hostile")
 PROGRAMS = os.environ.get("B", O + "/obj")
@@ -100,8 +98,7 @@ def check_large(s):
 def check_head(s):
     s.open("ordinary")
     same("head: the title", s.browser.evaluate("document.title"), "box · zmem-bpf")
-    with open(os.path.join(s.directory, "ordinary.html"), encoding="utf-8") as file:
-        result("<title>box · zmem-bpf</title>" in file.read(), "head: the title without scripts")
+    result("<title>box · zmem-bpf</title>" in read(os.path.join(s.directory, "ordinary.html")), "head: the title without scripts")
     s.browser.call("Emulation.setTimezoneOverride", timezoneId="Asia/Kolkata")
     s.open("ordinary")
     result(s.text("#about").endswith(" · 2026-01-01 05:29:59+05:30"), "head: the reader's time", s.text("#about"))
@@ -429,23 +426,18 @@ def check_noscript(s):
     s.picture("noscript")
 
 
-def main():
-    with tempfile.TemporaryDirectory() as directory:
-        said = subprocess.run([PROGRAMS + "/pages", directory], stdout=subprocess.PIPE, text=True)
-        print(said.stdout.strip())
-        same("the pages are written", said.returncode, 0)
-        for name in PAGES:
-            with open(os.path.join(directory, name + ".html"), encoding="utf-8", newline="") as file:
-                same(name + ": a page without active content", check_html.wrong_with(file.read()), [])
-        s = Session(directory)
-        try:
-            run_checks((check_large, check_head, check_sorting, check_groups, check_columns, check_search,
-                        check_zoom, check_choices, check_places, check_ram, check_others, check_hostile, check_widths,
-                        check_names, check_noscript), s)
-        finally:
-            s.browser.close()
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+with tempfile.TemporaryDirectory() as directory:
+    said = subprocess.run([PROGRAMS + "/pages", directory], stdout=subprocess.PIPE, text=True)
+    print(said.stdout.strip())
+    same("the pages are written", said.returncode, 0)
+    for name in PAGES:
+        with open(os.path.join(directory, name + ".html"), encoding="utf-8", newline="") as file:
+            same(name + ": a page without active content", check_html.wrong_with(file.read()), [])
+    s = Session(directory)
+    try:
+        run_checks((check_large, check_head, check_sorting, check_groups, check_columns, check_search,
+                    check_zoom, check_choices, check_places, check_ram, check_others, check_hostile, check_widths,
+                    check_names, check_noscript), s)
+    finally:
+        s.browser.close()
+sys.exit(exit_code())

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The page of peak -F html in headless Chromium: its curve and its tables, with the keyboard and for a screen reader, at
 each width. With SCREENSHOTS=DIRECTORY it saves pictures there."""
@@ -13,13 +13,11 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
-sys.dont_write_bytecode = True
-import browser  # noqa: E402
-import check_html  # noqa: E402
-from browser import size_text, span_text  # noqa: E402
-from outcome import O, PROGRAM, exit_code, run_checks, same  # noqa: E402
+import paths  # noqa: F401
+import browser
+import check_html
+from browser import size_text, span_text
+from outcome import O, PROGRAM, exit_code, read, run_checks, same
 
 # What is wider than the window, and cannot be scrolled.
 WIDE = """[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth && !e.closest('.wide'))
@@ -33,8 +31,7 @@ def names(b, role):
 
 
 def check_page(b, path):
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
+    text = read(path)
     page = check_html.Page(text)
     digest = base64.b64encode(hashlib.sha256(page.texts["style"][0].encode()).digest()).decode()
     same("a page without active content", [page.active, page.texts.get("script")], [[], None])
@@ -73,19 +70,11 @@ def check_keyboard(b, _):
     same("nothing is fetched", [url for url in b.requests if not url.startswith("file:///")], [])
 
 
-def main():
-    with tempfile.TemporaryDirectory() as directory:
-        path = os.path.join(directory, "peak.html")
-        said = subprocess.run((PROGRAM, "peak", "--source", "bpf", "-F", "html", "--output", path, "--", O + "/peaklab", "short"),
-                              check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        same("the page is written", said.returncode, 0)
-        b = browser.Browser()
-        try:
-            run_checks((check_page, check_keyboard), b, path)
-        finally:
-            b.close()
-
-
-if __name__ == "__main__":
-    main()
-    sys.exit(exit_code())
+with tempfile.TemporaryDirectory() as directory:
+    path = os.path.join(directory, "peak.html")
+    said = subprocess.run((PROGRAM, "peak", "--source", "bpf", "-F", "html", "--output", path, "--", O + "/peaklab", "short"),
+                          check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    same("the page is written", said.returncode, 0)
+    with browser.Browser() as b:
+        run_checks((check_page, check_keyboard), b, path)
+sys.exit(exit_code())

@@ -31,8 +31,7 @@ fails() {
 	expect_rc "$1 fails: make ${2##*/} fails" 2
 	check "$1 fails: no ${2##*/}" [ ! -e "$2" ]
 	rm -f "$2"
-	run make --no-print-directory -C "$source" O="$made" "$2"
-	expect_rc "make ${2##*/}" 0
+	run_expect 0 "make ${2##*/}" make --no-print-directory -C "$source" O="$made" "$2"
 	check "${2##*/} has its text" [ -s "$2" ]
 }
 
@@ -45,8 +44,7 @@ for tool in fold sed; do
 	with_failing "$tool" "$source/src/man/columns.sh" "$PROGRAM"
 	check "$tool fails: the page of columns fails" [ "$rc" != 0 ]
 done
-run "$source/src/man/columns.sh" "$PROGRAM"
-expect_rc 'the page of columns' 0
+run_expect 0 'the page of columns' "$source/src/man/columns.sh" "$PROGRAM"
 
 # A warning of another compiler ends the build of those who change the program alone.
 # compiles_with FLAGS GOAL: the flags that its compiler gets
@@ -86,6 +84,5 @@ chmod 755 "$TMP/bin/sed"
 PATH="$TMP/bin:$PATH" run "${install[@]}" install
 expect_rc 'sed fails: make install fails' 2
 equal 'sed fails: no unit is installed' "$(find "$TMP/root" -name '*.service')" ''
-run "${install[@]}" install
-expect_rc 'make install' 0
+run_expect 0 'make install' "${install[@]}" install
 equal 'units are installed' "$(find "$TMP/root" -name '*.service' -size +0 | wc -l)" 3

@@ -41,8 +41,7 @@ like_root() {
 	shift
 	run "$ZMEM" -J "${args[@]}" -p "$targets"
 	values >"$TMP/want"
-	run "$@" "$ZMEM" -J "${args[@]}" -p "$targets"
-	expect_rc "$name: exit code" 0
+	run_expect 0 "$name: exit code" "$@" "$ZMEM" -J "${args[@]}" -p "$targets"
 	expect_stderr_lines "$name: no note" 0
 	expect_json "$name: all processes are shown" \
 		'(.processes | length) == $n and all(.processes[]; .pss_bytes > 0 and .user == "root")' \
@@ -62,8 +61,7 @@ like_root 'root with nothing else' -- setpriv --inh-caps="-all" --bounding-set=-
 run three "$ZMEM" -J --verify all -p "$targets"
 expect_json 'the three: PSS comes from the kernel and all of it is checked' '.source.counters == "bpf" and
 	(.source.pss | IN("kernel", "mixed")) and .collection.cross_check.same == (.processes | length)'
-run three "$ZMEM" doctor --compare -p "$targets"
-expect_rc 'the three, compare: nothing differs' 0
+run_expect 0 'the three, compare: nothing differs' three "$ZMEM" doctor --compare -p "$targets"
 run three "$ZMEM" doctor -v
 for what in CAP_BPF CAP_PERFMON CAP_SYS_PTRACE 'bpf with pages' 'bpf with pages \(libbpf\)' \
 	'bpf with pages \(probe reads\)' bpf \
@@ -86,8 +84,7 @@ subset() {
 	local list=$1 counters=$2 pss=$3 missing=$4 name caps
 	caps=$(tr , '\n' <<<"$list" | sed 's/^./+&/' | paste -sd,)
 	name="only {$list}"
-	run with_caps "${caps:--all}" "$ZMEM" -J -p "$targets"
-	expect_rc "$name: exit code" 0
+	run_expect 0 "$name: exit code" with_caps "${caps:--all}" "$ZMEM" -J -p "$targets"
 	expect_json "$name: source and reason" \
 		'.source.counters == $c and .source.fallback_reason == (if $m == "" then null else $m end)' \
 		--arg c "$counters" --arg m "$missing"

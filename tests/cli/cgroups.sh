@@ -45,8 +45,7 @@ is_summed() {
 }
 wait_until is_summed
 
-zmem cgroups --cgroup "/$name" --json
-expect_rc 'json' 0
+works 'json' cgroups --cgroup "/$name" --json
 expect_json 'a document like that of snapshot -g cgroup' '.schema == "zmem.snapshot" and .group_by == "cgroup"'
 expect_json 'each cgroup is a row, also without processes' \
 	'[.groups[].group] | sort == ["/\($n)", "/\($n)/idle", "/\($n)/pod", "/\($n)/pod/db", "/\($n)/pod/web"]' \
@@ -68,12 +67,10 @@ expect_json 'anonymous memory of db is charged to db and to those above' \
 	--arg n "$name"
 [ $v2 ] || expect_json 'no task waits for the OOM killer' '[.groups[].under_oom] | unique == [0]'
 
-zmem -g cgroup --cgroup "/$name" -s mem_current --json
-expect_json '-g cgroup sorted by what cgroups are charged has all of them' '.groups | length == 5'
+tells '-g cgroup sorted by what cgroups are charged has all of them' '.groups | length == 5' -g cgroup --cgroup "/$name" -s mem_current --json
 zmem -g cgroup --cgroup "/$name" --json
 expect_json '-g cgroup has those with processes' '[.groups[].group] == ["/\($n)/pod/db"]' --arg n "$name"
-zmem cgroups --cgroup /zmem-no-such
-expect_rc 'none matches' 0
+works 'none matches' cgroups --cgroup /zmem-no-such
 expect_out 'none matches: said' 'no memory cgroup matches'
 zmem cgroups --cgroup "/$name" --source proc
 expect_out 'without page frames: deleted ones are not known, and why' '^5 memory cgroups; deleted ones are not known: .'

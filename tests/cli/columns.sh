@@ -8,8 +8,7 @@ mkmem_begin anon shmem fork prot_none || not_ok 'mkmem' 'did not start'
 pids=$(sed -n 's/^READY [^ ]* [^ ]* //p' "$TMP/mkmem" | paste -sd,)
 one=${pids%%,*}
 
-zmem -o help
-expect_rc '-o help: exit code' 0
+works '-o help: exit code' -o help
 expect_stderr_lines '-o help: nothing on stderr' 0
 cut -d' ' -f1 "$TMP/out" >"$TMP/keys"
 equal '-o help lists each column once' "$(sort "$TMP/keys" | uniq -d)" ''
@@ -26,15 +25,12 @@ zmem -J -p "$one"
 equal 'counters of JSON are columns' "$(jq -r '.processes[0] | keys[] | select(endswith("_bytes")) |
 	rtrimstr("_bytes")' "$TMP/out" | grep -vxf "$TMP/keys")" ''
 
-zmem -o %RAM,Psi_Some,SWAP_INCOMPR -s PSS+SWAP -g cgroup -p "$one"
-expect_out '-o, -s: headings that are not the key' '^ *%RAM +PSI_SOME +SWAP_INCOMPR$'
+says '-o, -s: headings that are not the key' '^ *%RAM +PSI_SOME +SWAP_INCOMPR$' -o %RAM,Psi_Some,SWAP_INCOMPR -s PSS+SWAP -g cgroup -p "$one"
 zmem -o +vsize,cmdline -p "$one"
 expect_out '-o +COL: before the name, command lines last' '^ *PID +USER .* VSIZE +NAME +CMDLINE$'
 expect_out '-o +cmdline: the command line' 'mkmem --shape'
-zmem -p "$one"
-expect_out 'default columns' '^ *PID +USER +PSS +%RAM +USS +SWAP_PSS +RSS +NAME$'
-zmem -l -p "$one"
-expect_out '--long: more columns' '^ *PID +USER +PSS +%RAM +USS +SWAP_PSS +SWAP +RSS +RSS_ANON +RSS_FILE +RSS_SHMEM +NAME$'
+says 'default columns' '^ *PID +USER +PSS +%RAM +USS +SWAP_PSS +RSS +NAME$' -p "$one"
+says '--long: more columns' '^ *PID +USER +PSS +%RAM +USS +SWAP_PSS +SWAP +RSS +RSS_ANON +RSS_FILE +RSS_SHMEM +NAME$' -l -p "$one"
 zmem -H --numeric -o pid,user,uid -p "$one"
 expect_out '--numeric: user by number' "^ *$one +$UID +$UID\$"
 refuse_out '-H: no header' PID
@@ -51,8 +47,7 @@ equal '--total -H: the total alone' "$(wc -l <"$TMP/out")" 1
 # ---- values ----
 
 big=$(mkmem_pid_of anon main)
-zmem -H -o pid,rss,vsize -p "$big"
-expect_out 'units: MiB, three digits' "^ *$big +1[6-9]\.[0-9] MiB +1[6-9]\.[0-9] MiB\$"
+says 'units: MiB, three digits' "^ *$big +1[6-9]\.[0-9] MiB +1[6-9]\.[0-9] MiB\$" -H -o pid,rss,vsize -p "$big"
 # live/test_world.py: the numbers of tables are those of JSON, and those of the kernel.
 
 # ---- stderr ----
@@ -63,9 +58,7 @@ for phase in load collect filter pss check names render all; do
 	expect_err "--timing: $phase" "^$phase +[0-9]+\.[0-9]+ ms$"
 done
 expect_err '--timing: reads' '^smaps_rollup reads: 1$'
-zmem --timing --pss none
-expect_err '--timing --pss none: no read' '^smaps_rollup reads: 0$'
-zmem -v -p "$one"
-expect_err '-v: the source' '^zmem-bpf: counters come from (bpf|proc)'
+warns '--timing --pss none: no read' '^smaps_rollup reads: 0$' --timing --pss none
+warns '-v: the source' '^zmem-bpf: counters come from (bpf|proc)' -v -p "$one"
 zmem -q -p "$one"
 expect_stderr_lines '-q: nothing' 0

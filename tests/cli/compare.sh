@@ -10,8 +10,7 @@ words='["same", "moved", "approximate", "gone", "denied", "timeout", "DIFFERENT"
 refused 'doctor --compare --source proc' 2 'doctor --compare: --source proc leaves nothing.* doctor --compare --help\)$' \
 	doctor --compare --source proc
 refused 'compare --source proc' 2 'compare: --source proc leaves nothing' compare --source proc
-zmem doctor --compare --help
-expect_out 'doctor --compare --help: its options' '^ +--source FROM '
+says 'doctor --compare --help: its options' '^ +--source FROM ' doctor --compare --help
 refused 'only doctor takes --compare' 2 'snapshot does not take --compare' --compare
 # An ordinary user has as few rights as the user nobody.
 as=()
@@ -24,8 +23,7 @@ need counters 'compare' || exit 0
 
 # ---- all processes ----
 
-zmem doctor --compare -J -a
-expect_rc 'compare: no difference here' 0
+works 'compare: no difference here' doctor --compare -J -a
 expect_json 'compare: the summary is the sum of the cells' '. as $s | .summary.cells == (.cells | length) and
 	([.cells[].verdict] | group_by(.) | map({(.[0] | ascii_downcase): length}) | add) as $n |
 	all("same", "moved", "approximate", "gone", "denied", "timeout", "different";
@@ -47,8 +45,7 @@ expect_json 'compare: the totals reconcile' '.system | .anon_bytes == null or .p
 zmem doctor --compare -J
 expect_json 'compare: without -a only cells that differ' 'all(.cells[]; .verdict != "same") and
 	.summary.same > 0 and .summary.cells - .summary.same == (.cells | length)'
-zmem doctor --compare
-expect_rc 'compare: table' 0
+works 'compare: table' doctor --compare
 expect_out 'compare: table: a line for each counter' '^RSS_ANON +status +[0-9]+ +[0-9]+'
 expect_out 'compare: table: PSS against smaps_rollup' '^PSS +smaps_rollup +[0-9]+'
 expect_out 'compare: table: the verdict' '^[0-9]+ processes, [0-9]+ values: [0-9]+ same.*no unexplained difference'
@@ -58,15 +55,13 @@ expect_printable 'compare: table: printable' "$TMP/out"
 
 mkmem_begin anon
 pid=$(sed -n 's/^READY anon [^ ]* //p' "$TMP/mkmem" | head -n 1)
-zmem doctor --compare -J -a -p "$pid"
-expect_rc 'compare -p' 0
+works 'compare -p' doctor --compare -J -a -p "$pid"
 expect_json 'compare -p: an idle process: all values are the same' '.summary.processes == 1 and
 	(.summary.same == .summary.cells) and all(.cells[]; .pid == $p)' --argjson p "$pid"
 rss=$(awk '/^RssAnon/ { print $2 * 1024 }' "/proc/$pid/status")
 expect_json 'compare -p: the value of /proc' 'all(.cells[] | select(.counter == "rss_anon");
 	.bpf_bytes == $r and .proc_before_bytes == $r and .proc_after_bytes == $r)' --argjson r "$rss"
-zmem doctor --compare -J -a -u nobody
-expect_rc 'compare -u: a user without processes' 0
+works 'compare -u: a user without processes' doctor --compare -J -a -u nobody
 zmem doctor --compare -J -p "$pid,4194304"
 expect_rc 'compare: one of two processes does not exist' 3
 expect_json 'compare: the other process is compared' '.summary.processes == 1'
@@ -118,8 +113,7 @@ if need mount 'compare without /proc'; then
 	expect_err 'compare without /proc: the reason' 'no /proc of this pid namespace'
 fi
 if need caps 'compare without CAP_SYS_PTRACE'; then
-	run with_caps +bpf,+perfmon "$ZMEM" doctor --compare -J -a
-	expect_rc 'compare without CAP_SYS_PTRACE' 0
+	run_expect 0 'compare without CAP_SYS_PTRACE' with_caps +bpf,+perfmon "$ZMEM" doctor --compare -J -a
 	expect_json 'compare without CAP_SYS_PTRACE: every cell has a verdict' \
 		".summary.different == 0 and all(.cells[]; .verdict as \$v | $words | index(\$v))"
 fi
@@ -128,11 +122,9 @@ expect_stderr_lines 'compare | head: quietly' 0
 
 # ---- the other word ----
 
-zmem compare -J -a -p $$
-expect_rc 'compare: the old word' 0
+works 'compare: the old word' compare -J -a -p $$
 expect_json 'compare: the same document' '.schema == "zmem.compare" and .summary.processes == 1'
 equal 'compare: says what it is now, once' "$(cat "$TMP/err")" 'zmem-bpf: compare is doctor --compare now'
 zmem compare -q -p $$
 expect_stderr_lines 'compare -q: says nothing' 0
-zmem doctor $$ --compare -J
-expect_json 'doctor PID --compare: any order' '.summary.processes == 1'
+tells 'doctor PID --compare: any order' '.summary.processes == 1' doctor $$ --compare -J

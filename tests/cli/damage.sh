@@ -45,8 +45,7 @@ END
 shows() {
 	local name=$1 notices=$2
 	shift 2
-	zmem "$@"
-	expect_rc "$name" 0
+	works "$name" "$@"
 	check "$name: it shows something" test -s "$TMP/out"
 	check "$name: it is said" grep -qE "^($notices)\$" <<<"$(grep -c 'left out' "$TMP/err")"
 }

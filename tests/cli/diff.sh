@@ -25,8 +25,7 @@ sleep 1000 &
 ends=$!
 trap 'kill $grows $ends $begins 2>/dev/null; lib_cleanup' EXIT
 wait_until grep -q ready "$TMP/said"
-zmem record "$TMP/before.zmem" -q
-expect_rc 'record before' 0
+works 'record before' record "$TMP/before.zmem" -q
 zmem record --keep 1h "$dir" -c 1 -q
 sleep 2.1 # time itself: moments are typed in seconds
 kill -USR1 $grows
@@ -45,8 +44,7 @@ totals() {
 }
 
 for key in '' name user unit container cgroup user,name; do
-	zmem diff "$TMP/before.zmem" "$TMP/after.zmem" -J -s rss_anon ${key:+-g $key}
-	expect_rc "two files${key:+ by $key}" 0
+	works "two files${key:+ by $key}" diff "$TMP/before.zmem" "$TMP/after.zmem" -J -s rss_anon ${key:+-g $key}
 	expect_json "two files${key:+ by $key}: the rows add up" \
 		'([.rows[].change_bytes // 0] | add) == .totals.change_bytes and
 		.totals.after_bytes - .totals.before_bytes == .totals.change_bytes and
@@ -59,8 +57,7 @@ done
 zmem diff "$TMP/before.zmem" "$TMP/after.zmem" -J -g user,name
 expect_json 'several keys: each has a key of its own' '.group_by == "user,name" and
 	all(.rows[]; .user + " / " + .name == .key) and (.rows | map([.user, .name]) | length == (unique | length))'
-zmem diff "$TMP/before.zmem" "$TMP/after.zmem" -F csv -g user,name
-expect_out 'several keys: columns of CSV' '^state,.*,missing_processes,user,name$'
+says 'several keys: columns of CSV' '^state,.*,missing_processes,user,name$' diff "$TMP/before.zmem" "$TMP/after.zmem" -F csv -g user,name
 zmem diff "$TMP/before.zmem" "$TMP/after.zmem" -J
 if need counters 'classes of RAM'; then
 	expect_json 'classes of RAM' '.ram | length > 0 and all(.[]; .change_bytes == .after_bytes - .before_bytes)'

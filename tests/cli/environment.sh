@@ -74,8 +74,7 @@ for set in LANG=de_DE.UTF-8 LC_ALL=tr_TR.UTF-8 LC_NUMERIC=de_DE.UTF-8 LANGUAGE=x
 	check "$(printf %.30s "$set"): table" cmp "$TMP/out" "$TMP/table"
 done
 for program in "$PROGRAM" "$STATIC"; do
-	run env -i A= =x 'B C=d' "$program" -J -p "$pids"
-	expect_rc "strange variables, ${program##*/}" 0
+	run_expect 0 "strange variables, ${program##*/}" env -i A= =x 'B C=d' "$program" -J -p "$pids"
 done
 # Not even argv[0].
 run bash -c 'exec -a "" "$0" -J -p "$1"' "$ZMEM" "$pids"

@@ -32,8 +32,7 @@ values='[.processes[] | {pid, name, cmdline, cgroup, uid, rss_bytes, rss_anon_by
 sweep() {
 	local name=$1 files first=
 	shift
-	zmem -J "$@" -p "$pids"
-	expect_rc "$name, enough files: exit code" 0
+	works "$name, enough files: exit code" -J "$@" -p "$pids"
 	jq -c "$values" "$TMP/out" >"$TMP/whole"
 	equal "$name, enough files: every process" "$(jq length "$TMP/whole")" "$count"
 	[ "$*" != '--source proc' ] || check "$name: values and names are those of the default" cmp "$TMP/whole" "$TMP/default"

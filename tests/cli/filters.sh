@@ -27,19 +27,15 @@ zombie=$(mkmem_pid_of zombie zombie)
 
 # ---- filters ----
 
-zmem -J -f '^zmem_clitest$'
-expect_json '-f, the whole name' "[.processes[].pid] | sort == ([$sleeper, $nobody] | sort)"
+tells '-f, the whole name' "[.processes[].pid] | sort == ([$sleeper, $nobody] | sort)" -J -f '^zmem_clitest$'
 zmem -J -f "1000[.]25$$"
 expect_json '-f, the command line' "[.processes[].pid] == [$sleeper]"
 expect_json '-f: the matching command line is in the document' \
 	'.processes[0].cmdline | endswith("zmem_clitest 1000.25'$$'")'
 # Our own arguments contain the pattern.
-zmem -J -o +cmdline -f 'mem_clit'
-expect_json '-f: zmem-bpf does not match by its own arguments' '.processes | all(.name != "zmem-bpf")'
-zmem -J -f '^zmem-bpf$'
-expect_json '-f: zmem-bpf matches by its name' '[.processes[] | select(.name == "zmem-bpf")] | length >= 1'
-zmem -J -f '^no such name or command line$'
-expect_rc '-f that matches nothing: exit code' 0
+tells '-f: zmem-bpf does not match by its own arguments' '.processes | all(.name != "zmem-bpf")' -J -o +cmdline -f 'mem_clit'
+tells '-f: zmem-bpf matches by its name' '[.processes[] | select(.name == "zmem-bpf")] | length >= 1' -J -f '^zmem-bpf$'
+works '-f that matches nothing: exit code' -J -f '^no such name or command line$'
 expect_json '-f that matches nothing: no rows' '.processes == [] and .totals.processes == 0 and
 	.collection.filtered > 0'
 # said: what is on stderr besides the note that there are no counters of BPF.
@@ -70,8 +66,7 @@ for command in '-J -p' 'maps' 'maps --by-file' 'watch -c 1 -p' '--source proc -p
 	equal "$command THREAD: its process" "$rc ${err#*: }" \
 		"3 $([ "${command%% *}" = grow ] || echo "--pid $thread: ")$thread is a thread of process $with_threads"
 done
-zmem -q -J -p "$thread,$with_threads"
-expect_json 'a thread is not a process that BPF does not see' '.collection | .not_seen == 0 and .complete'
+tells 'a thread is not a process that BPF does not see' '.collection | .not_seen == 0 and .complete' -q -J -p "$thread,$with_threads"
 # A sanitizer reads /proc.
 if need 'plain counters mount' 'a thread, without /proc'; then
 	run unshare -m sh -c 'umount -l /proc; exec "$@"' - "$ZMEM" -q --pss none -p "$thread"
@@ -80,17 +75,13 @@ if need 'plain counters mount' 'a thread, without /proc'; then
 fi
 zmem -q -J --replay "$TMP/thread.zmem" -p "$thread"
 equal 'a thread, in a recording: not asked' "$rc $err" "3 zmem-bpf: --pid $thread: there is no such process"
-zmem -p $$ --min 100G
-expect_out '--min that hides all: the sentence names it' "^no process matches --pid $$ with this --min"
-zmem -f '^no such name or command line$'
-expect_out '-f that matches nothing: a sentence' '^no process matches --filter '
-zmem --cgroup 'docker/*'
-expect_out 'a path without its slash: a hint' '^no process matches --cgroup docker/\* \(a path begins with /\)$'
+says '--min that hides all: the sentence names it' "^no process matches --pid $$ with this --min" -p $$ --min 100G
+says '-f that matches nothing: a sentence' '^no process matches --filter ' -f '^no such name or command line$'
+says 'a path without its slash: a hint' '^no process matches --cgroup docker/\* \(a path begins with /\)$' --cgroup 'docker/*'
 zmem --cgroup 'zmem-none*'
 expect_out 'a name needs none' '^no process matches --cgroup zmem-none\*$'
 if need counters 'a path without its slash: peak'; then
-	zmem peak --cgroup 'docker/x'
-	expect_err 'a path without its slash: peak' '--cgroup docker/x \(a path begins with /\)$'
+	warns 'a path without its slash: peak' '--cgroup docker/x \(a path begins with /\)$' peak --cgroup 'docker/x'
 fi
 zmem -J --pss none
 expect_json 'no kernel threads and no zombies unless asked for' \
@@ -127,8 +118,7 @@ for mode in '' '--pss none' '--pss rollup' '--source proc' "-p $pids" '-o +cmdli
 done
 for mode in '-n 3 -s swap' '-n 5 -r -s uss' '--top 5 --source proc' '-n 1000000000'; do
 	# shellcheck disable=SC2086
-	zmem -J $mode
-	expect_json "valid, sound: $mode" "$sound"
+	tells "valid, sound: $mode" "$sound" -J $mode
 	want=${mode#*-n } want=${want#*--top } want=${want%% *}
 	expect_json "the number of rows: $mode" \
 		'(.processes | length) == ([$n, .totals.processes] | min)' --argjson n "$want"
@@ -140,10 +130,8 @@ if [ "$(cat /proc/2/comm 2>/dev/null)" = kthreadd ]; then
 	zmem -J -p 2
 	expect_json 'a kernel thread by pid' '.processes | length == 1 and .[0].name == "kthreadd" and
 		.[0].pss_status == "kernel_thread" and .[0].rss_bytes == null'
-	zmem -p 2
-	expect_out 'and in words' '1 process is a kernel thread: it has no memory of its own'
-	zmem -p "2,$zombie"
-	expect_out 'beside a zombie' '2 processes are kernel threads or have ended: they have no memory'
+	says 'and in words' '1 process is a kernel thread: it has no memory of its own' -p 2
+	says 'beside a zombie' '2 processes are kernel threads or have ended: they have no memory' -p "2,$zombie"
 else
 	skip 'a kernel thread by pid' 'a container sees none'
 fi
@@ -162,5 +150,4 @@ zmem -J -p "$hog,$sleeper"
 expect_json 'the first thread ended: PSS is read from another thread' \
 	".processes[] | select(.pid == $hog) | .pss_bytes > 0"
 expect_json 'the first thread ended: ranked by its PSS' ".processes[0].pid == $hog"
-zmem -J -p "$hog,$sleeper" -n 1
-expect_json 'the first thread ended: among the first N' ".processes[0].pid == $hog"
+tells 'the first thread ended: among the first N' ".processes[0].pid == $hog" -J -p "$hog,$sleeper" -n 1

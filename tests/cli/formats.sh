@@ -57,8 +57,7 @@ equal 'csv --numeric' "$(cat "$TMP/csv")" 0
 as folded "$TMP/folded" --replay "$edited" --numeric
 check 'folded --numeric' grep -q '^0;' "$TMP/folded"
 check 'edited' "$EDIT" edit "$guest" "$edited" pss=none
-zmem --replay "$edited" -F folded
-expect_err 'folded without PSS: the reason' 'folded: no anon, file and shmem of [0-9]+ process(es)? in it: skipped'
+warns 'folded without PSS: the reason' 'folded: no anon, file and shmem of [0-9]+ process(es)? in it: skipped' --replay "$edited" -F folded
 zmem --replay "$guest" -F folded
 refuse_err 'folded with PSS: nothing to say of it' 'no anon'
 

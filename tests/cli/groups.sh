@@ -1,10 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Groups, trees and --min. Properties that other tests check for processes hold for sums, too.
+# Groups and trees of processes that fork. live/test_world.py has the sums by each key, unit/test_query_tree.c trees.
 . "$(dirname "$0")/../support/cli.sh"
-
-mkmem_begin anon shmem fork clone_vm || not_ok 'mkmem' 'did not start'
-mkmem_pids=$(sed -n 's/^READY [^ ]* [^ ]* //p' "$TMP/mkmem" | paste -sd,)
 
 # 40 workers of one program that fork and never exec, like daemons.
 cat >"$TMP/zmem_workers" <<'END'
@@ -52,39 +49,12 @@ pids=$workers,$(pgrep -P "$workers" | paste -sd,)
 
 # ---- sums ----
 
-zmem -J -p "$pids,$mkmem_pids,$nobody,$nameless"
-cp "$TMP/out" "$TMP/processes"
-# sums EXPRESSION: sums by KEY over the processes that own their address space.
-for key in name user unit container cgroup; do
-	zmem -J -g "$key" -p "$pids,$mkmem_pids,$nobody,$nameless"
-	expect_json "-g $key: a row for each group" \
-		'[.groups[].group] | sort == ($p[0].processes | map(.[$key] // (if $key == "user" then "54321" else null end)) | unique | sort)' \
-		--slurpfile p "$TMP/processes" --arg key "$key"
-	expect_json "-g $key: the document names the key" '.group_by == $key and (has("processes") | not)' --arg key "$key"
-	expect_json "-g $key: no process is lost" \
-		'([.groups[].procs] | add) == ($p[0].processes | length) and .totals.processes == ($p[0].processes | length) and
-		.collection.reported == .totals.processes' --slurpfile p "$TMP/processes"
-	expect_json "-g $key: kernel counters add up, an address space once" \
-		'. as $d | [.groups[] | .group as $g | .rss_anon_bytes == ($p[0].processes | map(select(.mm_owner and
-		((.[$key] // (if $key == "user" then "54321" else null end)) == $g)) | .rss_anon_bytes) | add // null)] | all' \
-		--slurpfile p "$TMP/processes" --arg key "$key"
-	expect_json "-g $key: groups add up to the totals" \
-		'([.groups[].rss_bytes // 0] | add) == .totals.rss_bytes and
-		([.groups[].swap_bytes // 0] | add) == .totals.swap_bytes'
-done
-
 zmem -J -g name -p "$pids"
 expect_json '40 forked workers and their parent are 41 processes' '[.groups[].procs] == [41]'
 expect_json 'shared memory of forked workers is counted once' \
 	'.groups[0] | .pss_bytes < .rss_bytes / 3 and .uss_bytes <= .pss_bytes and .pss_missing_processes == 0'
-shared=$(sed -n 's/^READY clone_vm [^ ]* //p' "$TMP/mkmem" | paste -sd,)
-zmem -J -g name -p "$shared"
-expect_json 'a shared address space counts once' \
-	'.groups[0].procs > 1 and .groups[0].rss_bytes == $p[0].totals.rss_bytes' \
-	--slurpfile p <("$ZMEM" -J -p "$shared")
 if need users 'a user without a name'; then
-	zmem -J -g user -p "$nobody,$nameless"
-	expect_json 'a user without a name is shown by number' '[.groups[].group] | sort == ["54321", "nobody"]'
+	tells 'a user without a name is shown by number' '[.groups[].group] | sort == ["54321", "nobody"]' -J -g user -p "$nobody,$nameless"
 	zmem -g user -o procs,user,name,uid -p "$nobody,$nameless,$workers"
 	expect_out 'a name that all processes of a group share is shown' '^ +1 +nobody +zmem_grp +65534$'
 fi
@@ -96,7 +66,8 @@ zmem -g unit -p "$nobody"
 expect_out 'by unit, with counters of the memory controller' 'MEM_CURRENT +LIMIT +UP +%NEAR +USS +SWAP_PSS +RSS +MEM_ANON +MEM_FILE +MEM_SHMEM +MEM_KERNEL +UNIT$'
 # ---- cgroups ----
 
-path=$(jq -r '[.processes[] | select(.pid == '"$nobody"')][0].cgroup // empty' "$TMP/processes")
+zmem -J -p "$nobody"
+path=$(jq -r '.processes[0].cgroup // empty' "$TMP/out")
 if [ -n "$path" ]; then
 	zmem -J --cgroup "$path"
 	expect_json '--cgroup PATH: the processes in it' "[.processes[].pid] | contains([$nobody])"
@@ -143,9 +114,6 @@ if need users 'levels: three users'; then
 	check 'levels: three users, with a program below each' sh -c \
 		"[ \$(grep -c '  └─ ' '$TMP/out') = 3 ] && grep -qE '^ +1 .*  54321$' '$TMP/out'"
 fi
-! $denied || zmem --tree -g user,name -b -p "$pids"
-check 'levels: a user has the sum of its programs' sh -c \
-	"awk '/  ($user|nobody|54321)\$/ {above += \$2} /[├└]─/ {below += \$2} /total\$/ {exit !(above > 0 && above == below && above == \$1)}' '$TMP/out'"
 zmem maps -g user,name -F json -p "$nobody"
 expect_json 'maps -g user,name' '.group_by == "user,name" and all(.groups[]; .group | startswith($other + " / ")) and
 	(.groups | length > 0 or $denied)' --arg other "$other" --argjson denied $denied

@@ -49,8 +49,7 @@ functions() {
 strip -R .eh_frame -o "$TMP/stripped" "$static"
 size=$(stat -c %s "$TMP/stripped")
 check "stripped, it has less than $LIMIT bytes ($size)" [ "$size" -lt "$LIMIT" ]
-run "$SUPPORT/../bench/size.py" "$static"
-expect_rc 'the table of its parts' 0
+run_expect 0 'the table of its parts' "$SUPPORT/../bench/size.py" "$static"
 # expect_part NAME AT_LEAST: a part has that many bytes.
 expect_part() {
 	check "the table has $1" [ "$(sed -n "s/^| $1 | \([0-9,]*\) .*/\1/p" "$TMP/out" | tr -d ,)" -ge "$2" ]
@@ -67,9 +66,7 @@ check 'unstripped, it has unwind tables' [ "$(functions "$static")" -gt 2000 ]
 equal 'stripped, it has no unwind tables' "$(functions "$TMP/stripped")" 0
 
 ZMEM=$TMP/stripped
-zmem -J -p $$
-expect_rc 'stripped: a snapshot' 0
+works 'stripped: a snapshot' -J -p $$
 equal 'stripped: the snapshot has the process' "$(jq '.processes[].pid' "$TMP/out")" $$
-zmem -F html -p $$
-expect_rc 'stripped: a page' 0
+works 'stripped: a page' -F html -p $$
 equal 'stripped: the page is complete' "$(tail -n 1 "$TMP/out")" '</html>'

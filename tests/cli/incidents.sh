@@ -46,8 +46,7 @@ own() {
 
 zmem record --keep 1h "$dir" -c 1 -q
 own
-zmem incidents "$TMP/own" --json
-expect_rc 'no kill' 0
+works 'no kill' incidents "$TMP/own" --json
 expect_json 'no kill: an empty list' '.events == []'
 
 # frames: their number in the recording.
@@ -471,10 +470,8 @@ wait "$recorder" $holder 2>/dev/null
 own "$pid"
 grew='.ram[] | select(.class == "vmalloc") | .change_bytes > 120 * 1048576 and .change_bytes < 192 * 1048576 and
 	.after_bytes - .before_bytes == .change_bytes'
-zmem incidents "$TMP/own" --json
-expect_json 'a class grew: incidents' ".events[0] | $grew"
-zmem diff "$TMP/own" --to event:1 --json
-expect_json 'a class grew: diff' "$grew"
+tells 'a class grew: incidents' ".events[0] | $grew" incidents "$TMP/own" --json
+tells 'a class grew: diff' "$grew" diff "$TMP/own" --to event:1 --json
 
 # ---- memory is short: processes read a file again that does not fit their cgroup ----
 

@@ -63,8 +63,7 @@ there >"$TMP/there"
 check 'the installed files and their modes' diff "$TMP/wanted" "$TMP/there"
 equal 'directories have mode 755' "$(find "$at" -type d ! -perm 755)" ''
 check 'the program is the one that was built' cmp "$O/zmem-bpf" "$at/bin/zmem-bpf"
-run "$at/bin/zmem-bpf" --version
-expect_rc 'the program runs' 0
+run_expect 0 'the program runs' "$at/bin/zmem-bpf" --version
 for file in $(data); do
 	cmp -s "$source/src/dist/$file" "$at/share/zmem-bpf/$file" || not_ok "$file" 'differs from its source'
 done
@@ -77,8 +76,7 @@ check 'the unit names its program' grep -q '^ExecStart=/opt/zmem/bin/zmem-bpf se
 check 'the manual page names its directory' grep -q '^\.It Pa /opt/zmem/share/zmem-bpf$' "$at/share/man/man1/zmem-bpf.1"
 check 'the page of columns has columns' grep -q '^\.It Li pss_shmem$' "$at/share/man/man7/zmem-bpf-columns.7"
 if need man 'man finds it'; then
-	run env MANPATH="$at/share/man" MANPAGER=cat man zmem-bpf
-	expect_rc 'man finds it' 0
+	run_expect 0 'man finds it' env MANPATH="$at/share/man" MANPAGER=cat man zmem-bpf
 	expect_out 'and shows it' 'show the memory and swap of every process'
 	run env MANPATH="$at/share/man" MANPAGER=cat man zmem-bpf watch
 	expect_out 'man finds the page of a command' 'ZMEM-BPF-WATCH\(1\)'

@@ -45,8 +45,7 @@ user() {
 	shift
 	timeout -s KILL "$PATIENCE" setpriv --reuid=65534 --regid=65534 --inh-caps=-all "$groups" env "$@"
 }
-run user "--groups=$gid" "$program" -J
-expect_rc 'a member: exit code' 0
+run_expect 0 'a member: exit code' user "--groups=$gid" "$program" -J
 expect_stderr_lines 'a member: nothing to note' 0
 # shellcheck disable=SC2016
 expect_json 'a member: all processes, PSS from the kernel' '.source.counters == "bpf" and

@@ -11,8 +11,7 @@ expect_out 'the loader prints what it loads' 'libbpf\.so'
 others='microhttpd|gnutls|libdw|debuginfod'
 sanitized || others+='|stdc' # the sanitizers are in C++
 refuse_out 'no command but serve and grow loads what speaks HTTP or unwinds' "$others"
-zmem doctor
-expect_out 'doctor: the library is installed' '^serve +ok '
+says 'doctor: the library is installed' '^serve +ok ' doctor
 
 # An empty file in its place.
 there=$(ldconfig -p | sed -n "s/.*$LIBRARY .*=> //p" | head -n 1)
@@ -86,6 +85,5 @@ if [ "$STATIC" != "$PROGRAM" ]; then
 	expect_out 'the static program: doctor: grow works' '^grow +ok '
 	run "$STATIC" grow $$ -i 0.1 -c 1 --debuginfod
 	expect_err 'the static program: --debuginfod' 'the static program has none'
-	run "$STATIC" grow $$ -i 0.1 -c 1 --stack fp
-	expect_rc 'the static program: grow --stack fp' 0
+	run_expect 0 'the static program: grow --stack fp' "$STATIC" grow $$ -i 0.1 -c 1 --stack fp
 fi

@@ -34,8 +34,7 @@ done
 
 # ---- RLIMIT_STACK ----
 
-run timeout -s KILL "$PATIENCE" bash -c 'ulimit -S -s 64; exec "$@"' - "$ZMEM" -J
-expect_rc 'a soft limit of 64 KiB of stack: raised' 0
+run_expect 0 'a soft limit of 64 KiB of stack: raised' timeout -s KILL "$PATIENCE" bash -c 'ulimit -S -s 64; exec "$@"' - "$ZMEM" -J
 if sanitized; then
 	skip '64 KiB of stack' 'sanitizers need more memory'
 else
@@ -43,8 +42,7 @@ else
 	expect_rc '64 KiB of stack: too small' 1
 	expect_stderr_lines '64 KiB of stack: one line' 1
 	expect_err '64 KiB of stack: the remedy' 'ulimit -s 256'
-	run timeout -s KILL "$PATIENCE" bash -c 'ulimit -s 256; exec "$@"' - "$ZMEM" -J
-	expect_rc '256 KiB of stack are enough' 0
+	run_expect 0 '256 KiB of stack are enough' timeout -s KILL "$PATIENCE" bash -c 'ulimit -s 256; exec "$@"' - "$ZMEM" -J
 fi
 
 # ---- no /proc ----

@@ -55,8 +55,7 @@ expect_json 'by file: the same total' "$same_total"' and (.processes | map(rest)
 # unit/test_model_maps.c has the sums by name and by kind.
 expect_json 'by file: largest PSS first' '[.files[].pss_bytes] | . == (sort | reverse)'
 expect_json 'by file: at least 13 processes map one file' 'any(.files[]; .processes >= 13)'
-zmem maps --by-file -J
-expect_rc 'by file, all processes' 0
+works 'by file, all processes' maps --by-file -J
 # A process of cli/stuck.sh may be among them.
 expect_json 'by file, all processes: every process' '.collection.processes >= 30 and
 	(.collection | .read + .gone + .shared_mm + .timeout + if $all then 0 else .denied end == .processes)' \
@@ -77,8 +76,7 @@ expect_json '--mapping --by-file' '(.files | length) > 1 and all(.files[]; .name
 zmem maps -J --mapping '^\[stack\]$'
 expect_json '--mapping: of all processes' '([.mappings[].pid] | unique | length) >= 30 and
 	all(.mappings[]; .name == "[stack]")'
-zmem maps --mapping '^no such mapping$' $$
-expect_rc '--mapping that matches nothing' 0
+works '--mapping that matches nothing' maps --mapping '^no such mapping$' $$
 expect_out '--mapping that matches nothing: the total' '^0 mappings of 0 processes$'
 zmem maps -g name -J -p "$some"
 expect_json '-g name: the same total' "$same_total"' and .group_by == "name"' --slurpfile each "$TMP/each"
@@ -113,8 +111,7 @@ if need 'mount' 'maps: a tmpfs of another mount namespace'; then
 	unshare -m sh -c 'mount -t tmpfs zmem /mnt && cp /bin/sleep /mnt/zmem && echo ready && exec /mnt/zmem 1000' >"$TMP/other" &
 	other=$!
 	wait_until grep -q zmem "/proc/$other/comm" || not_ok 'another mount namespace' 'did not start'
-	zmem maps -g name -J "$other"
-	expect_json '-g name: a tmpfs of another mount namespace' 'any(.groups[]; .kind == "tmpfs" and .rss_bytes > 0)'
+	tells '-g name: a tmpfs of another mount namespace' 'any(.groups[]; .kind == "tmpfs" and .rss_bytes > 0)' maps -g name -J "$other"
 	kill "$other"
 fi
 kill "$shared"
@@ -180,8 +177,7 @@ expect_err 'one of two does not exist: it is named' "$free_pid: there is no such
 expect_out 'one of two does not exist: the other is shown' '^2[0-9]+ mappings of 1 process'
 kthreadd=$(grep -x kthreadd /proc/2/comm 2>/dev/null)
 if [ -n "$kthreadd" ]; then
-	zmem maps -J 2
-	expect_rc 'a kernel thread' 0
+	works 'a kernel thread' maps -J 2
 	expect_err 'a kernel thread: the reason' '2: a kernel thread has no mappings'
 	expect_json 'a kernel thread: no value is 0' '.processes[0].status == "kernel_thread" and .mappings == [] and
 		.totals.rss_bytes == null and .processes[0].rss_bytes == null'
@@ -191,8 +187,7 @@ fi
 zombie=$(awk '/^READY zombie/ { print $4 }' "$TMP/mkmem" | while read -r p; do
 	grep -q '^State:.Z' "/proc/$p/status" && echo "$p"; done | head -n 1)
 [ -z "$zombie" ] || {
-	zmem maps -J "$zombie"
-	expect_json 'a zombie is gone' '.processes[0].status == "gone" and .totals.pss_bytes == null'
+	tells 'a zombie is gone' '.processes[0].status == "gone" and .totals.pss_bytes == null' maps -J "$zombie"
 }
 denied=$pid as=as_nobody
 have users || denied=1 as=
@@ -218,13 +213,11 @@ if need fuse 'stuck processes'; then
 		wait_until test -s "$TMP/stuck.out" -o -s "$TMP/stuck.err"
 		stuck=$(cat "$TMP/stuck.out")
 		if [ -n "$stuck" ]; then
-			zmem maps -J "$stuck" $$
-			expect_rc "stuck in $where: ends" 0
+			works "stuck in $where: ends" maps -J "$stuck" $$
 			expect_err "stuck in $where: reported" "$stuck: it is stuck"
 			expect_json "stuck in $where: the other is shown" '.collection.complete == false and
 				([.processes[] | .status] | sort) == ["ok", "timeout"] and .totals.rss_bytes > 0'
-			zmem maps --by-file -J
-			expect_rc "stuck in $where, by file: ends" 0
+			works "stuck in $where, by file: ends" maps --by-file -J
 			expect_json "stuck in $where, by file: counted" '.collection.timeout == 1 and .collection.read > 2'
 		else
 			not_ok "stuck in $where" "$(cat "$TMP/stuck.err")"
@@ -241,8 +234,7 @@ refused 'a column of processes' 2 "--sort: maps has no column 'uss'" maps -s uss
 refused 'a node without --by-node' 2 "maps has no column 'node0' without --by-node" maps -s pss,node0 $$
 refused 'a bad --mapping' 2 '--mapping \(: a \( has no \)' maps --mapping '('
 refused 'a --mapping that takes too long' 2 '--mapping: it takes too many steps' maps --mapping '(.?){4900}Z'
-zmem maps -u "$(id -un)" -f '^bash$' --total
-expect_rc 'filters without a PID' 0
+works 'filters without a PID' maps -u "$(id -un)" -f '^bash$' --total
 if need caps 'with three capabilities'; then
 	run with_caps +bpf,+perfmon,+sys_ptrace "$ZMEM" maps -J ${kthreadd:+2} $$
 	expect_json 'with three capabilities' '.collection.denied == 0 and .totals.rss_bytes > 0'

@@ -193,8 +193,7 @@ zmem -F csv -o pid,exe_deleted -p "$gone,$anon"
 equal 'removed or replaced, in CSV' "$(sort "$TMP/out" | paste -sd' ')" \
 	"$(printf '%s\n' pid,exe_deleted "$gone,true" "$anon,false" | sort | paste -sd' ')"
 if [ -n "$kthreadd" ]; then
-	zmem -J -p 2
-	expect_json 'a kernel thread has no executable' '.processes[0].exe_deleted == null'
+	tells 'a kernel thread has no executable' '.processes[0].exe_deleted == null' -J -p 2
 else
 	skip 'a kernel thread has no executable' 'a container sees none'
 fi

@@ -43,11 +43,9 @@ for format in json ndjson; do
 	refused "$format, columns of tables" 2 "$format: --columns \+%pss: $only" -F $format -o +%pss
 	refused "$format, one column of tables" 2 "$format: --columns \+cgroup,%pss: $only" -F $format -o +cgroup,%pss
 	refused "$format, no column" 2 "there is no column 'nosuch'" -F $format -o +nosuch
-	zmem --replay "$guest" -F $format -o +cmdline,cgroup
-	expect_out "$format: and cmdline can" '"cmdline":'
+	says "$format: and cmdline can" '"cmdline":' --replay "$guest" -F $format -o +cmdline,cgroup
 	for column in freed nodes lazyfree hugetlb_pss gpu; do
-		zmem -q -n 1 -F $format -g name -o +$column
-		expect_rc "$format, groups: +$column" 0
+		works "$format, groups: +$column" -q -n 1 -F $format -g name -o +$column
 	done
 	refused "$format, groups" 2 "$format: --columns cannot be combined with --group-by" -F $format -g name -o +cmdline
 done
@@ -61,8 +59,7 @@ for format in json ndjson csv html; do
 done
 if need 'counters' 'files: columns of documents'; then
 	for columns in +holders +holders,cgroup +cgroup,+swap_ram,holders +swap_ram; do
-		zmem files -n 1 -J -o $columns
-		expect_rc "files: json $columns" 0
+		works "files: json $columns" files -n 1 -J -o $columns
 	done
 fi
 refused 'record --columns' 2 "record: --columns pid: it has all keys, \+cmdline alone can be added" record "$TMP/recording" -o pid
@@ -72,8 +69,7 @@ for format in folded openmetrics prometheus; do
 done
 if need counters 'metrics: what is read on request'; then
 	# Of a process that waits: FREED is not known while a process of the group forks.
-	zmem -q -F openmetrics -g user -p $$ -o +freed,nodes
-	expect_out 'metrics: what is read on request' '^zmem_group_freed_bytes\{'
+	says 'metrics: what is read on request' '^zmem_group_freed_bytes\{' -q -F openmetrics -g user -p $$ -o +freed,nodes
 fi
 for command in grow peak; do
 	refused "$command make" 2 'make: unexpected argument: a command stands behind --' $command make -j8
@@ -84,8 +80,7 @@ check 'FREED without BPF' grep -q 'FREED is not known: this needs BPF' "$TMP/err
 check 'nodes without BPF' grep -q 'nodes are not known: this needs BPF' "$TMP/err"
 refused '--verify of what is not read' 2 '--verify cannot be combined with --pss none' --pss none --verify all
 refused '--verify N of what is not read' 2 '--verify cannot be combined with --pss none' watch --pss none --verify 3
-zmem --pss none --verify 0
-expect_rc '--verify 0 is no check' 0
+works '--verify 0 is no check' --pss none --verify 0
 for how in '--pss none' '--source proc' --pinned '--verify 0'; do
 	for command in '' system top watch serve; do
 		# shellcheck disable=SC2086
@@ -103,18 +98,15 @@ for how in '--pss auto' '--source auto'; do
 	refused "--replay $how" 2 "${how% *} cannot be combined with --replay" --replay "$guest" $how
 done
 # Of an option that takes one of several words, the last one counts.
-zmem -q --pss none --pss auto --source proc --source auto -F json -F csv -n 1
-expect_out 'choices given twice: the last one counts' '^pid,'
+says 'choices given twice: the last one counts' '^pid,' -q --pss none --pss auto --source proc --source auto -F json -F csv -n 1
 refused 'maps --replay' 2 'a recording holds no mappings' maps --replay "$guest" 1
 refused 'compare --replay' 2 'a recording holds one side alone' compare --replay "$guest"
 refused 'an escape as a command is not repeated' 2 'unknown option --nope \(zmem-bpf --help\)$' $'\033[31mx' --nope
 refused 'maps of nothing' 2 'it needs a PID, a filter' maps
 for command in '' watch; do
-	zmem $command ${command:+-c 1} -s threads -n 1
-	expect_out "${command:-snapshot} -s threads: shows what it sorts by" 'USER +THREADS +PSS'
+	says "${command:-snapshot} -s threads: shows what it sorts by" 'USER +THREADS +PSS' $command ${command:+-c 1} -s threads -n 1
 done
-zmem -q -o vsz,%mem -n 1
-expect_out 'vsz and %mem are columns' '^ *VSIZE +%RAM$'
+says 'vsz and %mem are columns' '^ *VSIZE +%RAM$' -q -o vsz,%mem -n 1
 
 zmem -p "$free_pid"
 expect_rc 'no such pid: exit code' 3
@@ -133,8 +125,7 @@ for twice in '-g name --group-by user' '-f a -f b' '--cgroup a --cgroup b' '-s r
 	# shellcheck disable=SC2086
 	refused "$twice" 2 "given twice, .*$usage" $twice
 done
-zmem -g name -g name -s rss -s rss -p "$$"
-expect_rc 'the same twice' 0
+works 'the same twice' -g name -g name -s rss -s rss -p "$$"
 zmem -H -o pid -o comm,ppid -o pid -p "$$"
 equal '-o twice: both' "$(awk '{print $1, $2, $3; exit}' "$TMP/out")" "$$ options.sh $PPID"
 zmem -J -u no_such_user_here,root
@@ -143,14 +134,12 @@ expect_stderr_lines 'some users unknown: one line' $((1 + notes))
 expect_json 'some users unknown: the other is shown' \
 	'.processes | length > 0 and all(.uid == 0)'
 if grep -qsx kthreadd /proc/2/comm; then
-	zmem -p 2
-	expect_rc 'a kernel thread by pid is found' 0
+	works 'a kernel thread by pid is found' -p 2
 else
 	skip 'a kernel thread by pid is found' 'none can be seen here'
 fi
 
-zmem --no-color --color always -n 1
-expect_out 'the last word on colour counts' $'\033'
+says 'the last word on colour counts' $'\033' --no-color --color always -n 1
 zmem --color always --no-color -n 1
 check '--no-color' sh -c '! grep -q "$(printf "\\033")" "$1"' sh "$TMP/out"
 zmem version
@@ -161,8 +150,7 @@ equal 'version' "$out" "$(zmem -V; echo "$out")"
 mkdir "$TMP/empty"
 cd "$TMP/empty" || exit
 
-zmem --help
-expect_rc '--help: exit code' 0
+works '--help: exit code' --help
 expect_stderr_lines '--help: silent on stderr' 0
 cp "$TMP/out" "$TMP/help"
 zmem help
@@ -238,13 +226,10 @@ equal '-V' "$rc $out" "0 zmem-bpf $(sed -n 's/^VERSION := //p' "$SUPPORT/../../M
 # The order of options and commands does not matter, even with POSIXLY_CORRECT.
 run env POSIXLY_CORRECT=1 "$ZMEM" snapshot -J --pss none -p $$
 expect_json 'options behind the command' '.processes | length == 1'
-zmem -J snapshot --pss=none -p$$
-expect_json 'options around the command' '.processes | length == 1'
-zmem -J -F table -p $$
-expect_out 'the last format counts' '^ *PID +USER'
+tells 'options around the command' '.processes | length == 1' -J snapshot --pss=none -p$$
+says 'the last format counts' '^ *PID +USER' -J -F table -p $$
 
-zmem doctor
-expect_rc 'doctor: exit code' 0
+works 'doctor: exit code' doctor
 expect_stderr_lines 'doctor: silent on stderr' 0
 equal 'doctor: the answers are aligned' "$(sed '1,/^$/d' "$TMP/out" | grep -vE '^.{15} (ok|no|- )  [^ ]|^ {20}[^ ]')" ''
 of_bpf=()
@@ -265,8 +250,7 @@ case $(head -n 1 "$TMP/out") in
 *) skip 'doctor: the end of the verdict' 'PSS comes from smaps_rollup' ;;
 esac
 refuse_out 'doctor: no ways to read counters' '^bpf|^proc '
-zmem doctor -v
-expect_rc 'doctor -v' 0
+works 'doctor -v' doctor -v
 for what in 'bpf with pages' 'bpf \(libbpf\)' bpf proc; do
 	expect_out "doctor -v: $what" "^$what +(ok|no) "
 done

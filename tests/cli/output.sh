@@ -14,8 +14,7 @@ nothing_left() {
 	equal "$name" "$(find "$where" -mindepth 1 -printf '%f\n' | sort | paste -sd' ')" "$*"
 }
 
-zmem -J --output "$dir/new"
-expect_rc 'a new file: exit code' 0
+works 'a new file: exit code' -J --output "$dir/new"
 equal 'a new file: nothing on stdout' "$out" ''
 # Without BPF, a line says that counters come from /proc.
 have counters

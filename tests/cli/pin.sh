@@ -34,8 +34,7 @@ expect_rc 'nobody pins: exit code' 1
 expect_err 'nobody pins: what is missing, and what pinning takes' \
 	'CAP_BPF and CAP_PERFMON are missing \(be root: it takes CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN\)'
 check 'nobody pins: nothing is left' [ ! -e $place ]
-zmem unpin
-expect_rc 'unpin without a pin' 0
+works 'unpin without a pin' unpin
 expect_stderr_lines 'unpin without a pin: silent' 0
 mkdir $place && mount -t tmpfs tmpfs $place
 refused 'pin where something else is mounted' 1 'another file system is mounted' pin $group
@@ -65,8 +64,7 @@ same_values() {
 values zmem
 cp "$TMP/out" "$TMP/of_root"
 
-zmem pin $group
-expect_rc 'pin' 0
+works 'pin' pin $group
 expect_stderr_lines 'pin: silent' 0
 equal 'pin: owner, group and mode' "$(stat -c '%F %U %g %a' $place $place/"$version" $place/"$version"/* | sort | uniq -c | xargs)" \
 	"$(printf '%s\n' '1 directory root 4242 710' '1 directory root 4242 750' '2 regular empty file root 4242 440' \
@@ -79,8 +77,7 @@ expect_rc 'a member: exit code' 0
 same_values "a member: values are root's own, the large ones too"
 check 'a member: more than 30 rows' [ "$(wc -l <"$TMP/out")" -gt 30 ]
 
-run as_member "$ZMEM" --pinned -J
-expect_rc 'a member, JSON' 0
+run_expect 0 'a member, JSON' as_member "$ZMEM" --pinned -J
 expect_stderr_lines 'a member: nothing on stderr' 0
 expect_json 'a member, JSON: all values, from the kernel' '.source.counters == "bpf" and
 	.source.fallback_reason == null and .source.pss_fallback_reason == null and .source.pinned and
@@ -93,14 +90,12 @@ for args in '-g name' '--tree' '--total' 'watch -c 2 -i 0.2' '-F folded' 'system
 	'--pss none' '--top 3' "record $TMP/x/recording" 'doctor --compare' '-F openmetrics'; do
 	mkdir -p "$TMP/x" && chmod 777 "$TMP/x"
 	# shellcheck disable=SC2086
-	run as_member "$ZMEM" $args --pinned
-	expect_rc "a member: $args" 0
+	run_expect 0 "a member: $args" as_member "$ZMEM" $args --pinned
 	expect_stderr_lines "a member: $args: no noise" 0
 done
 run as_member "$ZMEM" -s freed -n 1
 expect_err 'a member: FREED is not known, and why' '^zmem-bpf: FREED is not known: not with the pin$'
-run as_member "$ZMEM" --pinned --verify all
-expect_rc 'a member, --verify all' 0
+run_expect 0 'a member, --verify all' as_member "$ZMEM" --pinned --verify all
 expect_err 'a member, --verify all: the number of readable processes' '^zmem-bpf: --verify: of [0-9]+ of [0-9]+ processes smaps_rollup may be read'
 expect_stderr_lines 'a member, --verify all: one note' 1
 run as_member "$ZMEM" --replay "$TMP/x/recording" -J
@@ -129,8 +124,7 @@ else
 	run unshare -pf --mount-proc "$ZMEM" --pinned -J
 	expect_json 'in a pid namespace: only its own processes' '[.processes[].pid] == [1]'
 fi
-run as_member cat $place/"$version"/pss
-expect_rc 'cat of a link ends' 0
+run_expect 0 'cat of a link ends' as_member cat $place/"$version"/pss
 check 'cat of a link: records' [ "$(stat -c %s "$TMP/out")" -gt 1000 ]
 
 # ---- rights that a member lacks ----
@@ -149,12 +143,10 @@ if need log 'a hostile member: no kernel message'; then
 	printf "%s\n" "$(kernel_says)" >"$TMP/dmesg"
 	printf "%s\n" "$(kills_before= kernel_says)" >"$TMP/dmesg_faults"
 fi
-run as_member "$TMP/ask" $place/version/pss 400
-expect_rc 'a hostile member: only reading is allowed' 0
+run_expect 0 'a hostile member: only reading is allowed' as_member "$TMP/ask" $place/version/pss 400
 expect_out 'a hostile member: records, and the position to continue from' '^[1-9][0-9]+ records, [1-9]'
 expect_out 'a hostile member: overtaken walks reveal nothing' ' [1-9][0-9]* overtaken: nothing is told'
-run as_member "$TMP/ask" $place/version/counters 400
-expect_rc 'a hostile member, counters: only reading is allowed' 0
+run_expect 0 'a hostile member, counters: only reading is allowed' as_member "$TMP/ask" $place/version/counters 400
 expect_out 'a hostile member, counters: records reveal nothing more' '^[1-9][0-9]+ records, .*: nothing is told'
 [ ! -e "$TMP/dmesg" ] ||
 	check 'a hostile member: no kernel message' grep -qxF -e "$(kernel_says)" "$TMP/dmesg" "$TMP/dmesg_faults"
@@ -169,8 +161,7 @@ done
 run as_group $other "$ZMEM" --pinned
 expect_rc 'not a member: exit code' 1
 expect_err 'not a member: the message names the group' "for members of group $group: Permission denied \(join it"
-run as_group $other "$ZMEM" -J
-expect_rc 'not a member, auto' 0
+run_expect 0 'not a member, auto' as_group $other "$ZMEM" -J
 expect_stderr_lines 'not a member, auto: one note' 1
 expect_err 'not a member, auto: the note names the pin first' "counters come from /proc: the pin at $place is for members of group $group"
 mkmem_end
@@ -206,21 +197,18 @@ watch=$!
 snapshots() { grep -c '"type":"snapshot"' "$TMP/watched"; }
 more_than() { [ "$(snapshots)" -gt "$1" ]; }
 wait_until more_than 1
-zmem pin $group
-expect_rc 'pinned again' 0
+works 'pinned again' pin $group
 check 'pinned again: a new link' [ "$(stat -c %i $place/"$version"/pss)" != "$inode" ]
 equal 'pinned again: mounted once' "$(grep -c " $place " /proc/mounts)" 1
 equal 'pinned again: no other file is left' "$(ls $place | grep -v debug | xargs)" "$version version"
 wait_until more_than $(($(snapshots) + 2))
-zmem pin $other
-expect_rc 'pinned for another group' 0
+works 'pinned for another group' pin $other
 wait $watch
 equal 'watch, when the pin is for another group: ends' $? 1
 check 'watch: the reason' grep -q "the pin at $place was taken away" "$TMP/watch_err"
 run as_member "$ZMEM" --pinned
 expect_rc 'pinned for another group: the old members are refused' 1
-run as_group $other "$ZMEM" --pinned -q
-expect_rc 'pinned for another group: its members are admitted' 0
+run_expect 0 'pinned for another group: its members are admitted' as_group $other "$ZMEM" --pinned -q
 : >"$TMP/watched" # the snapshots of the one before
 as_group $other "$ZMEM" watch --pinned -i 0.1 -F ndjson >"$TMP/watched" 2>"$TMP/watch_err" &
 watch=$!
@@ -254,8 +242,7 @@ for old in older added; do
 		rm $place/"$version"/ram
 		reason='an older zmem-bpf made the pin, and did not store where RAM ended: make it again'
 	fi
-	run as_member "$ZMEM" --pinned -J
-	expect_rc "$old: a member" 0
+	run_expect 0 "$old: a member" as_member "$ZMEM" --pinned -J
 	expect_json "$old: a member: no PSS from the kernel" '(.source.pss_fallback_reason | test($why)) and
 		.source.counters == "bpf" and .source.pinned and
 		all(.processes[]; .pss_source != "kernel" and (.uid != 0 or .pss_bytes == null))' --arg why "$reason"
@@ -292,8 +279,7 @@ instead() {
 	run as_group $other "$ZMEM" --pinned
 	expect_rc "instead of a pin, $name: exit code" 1
 	expect_err "instead of a pin, $name: refused" "pinned at $place is not zmem-bpf's: .*as root: zmem-bpf pin --remove"
-	run as_group $other "$ZMEM" -J
-	expect_rc "instead of a pin, $name: a member goes on without" 0
+	run_expect 0 "instead of a pin, $name: a member goes on without" as_group $other "$ZMEM" -J
 	expect_err "instead of a pin, $name: a member is told" "counters come from /proc: the object pinned at $place"
 }
 zmem pin $other
@@ -310,20 +296,17 @@ instead 'a directory' mkdir "$link"
 rmdir "$link"
 touch "$TMP/file"
 instead 'a symbolic link' ln -s "$TMP/file" "$link"
-zmem pin $other
-expect_rc 'pinned over it' 0
+works 'pinned over it' pin $other
 equal 'pinned over it: no other file is left' "$(ls $place | grep -v debug | xargs)" "$version version"
 mkdir -p $place/9/a/b $place/"$version"/a/b
-zmem pin $other
-expect_rc 'pinned over a tree' 0
+works 'pinned over a tree' pin $other
 mv $place/"$version"/counters "$link"
 run as_group $other "$ZMEM" --pinned -o pid -H
 expect_rc 'counters in place of pages: exit code' 1
 equal 'counters in place of pages: no output' "$(cat "$TMP/out")" ''
 mount -t bpf bpf $place
 
-zmem unpin
-expect_rc 'unpin' 0
+works 'unpin' unpin
 expect_stderr_lines 'unpin: silent' 0
 check 'unpin: nothing is left' [ ! -e $place ]
 check 'unpin: unmounted, although mounted twice' [ -z "$(grep " $place " /proc/mounts)" ]
@@ -367,8 +350,7 @@ mkdir $place/1
 as_unit "$ZMEM" pin $other
 expect_rc 'as the unit: pin over it' 0
 equal 'as the unit: no other file is left' "$(ls $place | grep -v debug | xargs)" "$version version"
-run as_group $other "$ZMEM" --pinned -q
-expect_rc 'as the unit: a member reads it' 0
+run_expect 0 'as the unit: a member reads it' as_group $other "$ZMEM" --pinned -q
 as_unit "$ZMEM" unpin
 expect_rc 'as the unit: unpin' 0
 check 'as the unit: nothing is left' [ ! -e $place ]

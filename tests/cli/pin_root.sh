@@ -28,8 +28,7 @@ says_why() {
 }
 # ignores NAME ERE: root's run loads its own programs and says nothing; -v says why.
 ignores() {
-	zmem -J
-	expect_rc "$1: exit code" 0
+	works "$1: exit code" -J
 	expect_stderr_lines "$1: silent" 0
 	expect_json "$1: root loads its own" '.source.pinned == false and .source.counters == "bpf" and
 		.source.fallback_reason == null and .source.pss_fallback_reason == null and (.source.pss | test("kernel|mixed"))'
@@ -40,15 +39,13 @@ as_nobody_else() {
 	run setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all "$@"
 }
 
-zmem pin
-expect_rc 'pin' 0
+works 'pin' pin
 expect_stderr_lines 'pin: silent' 0
 equal 'pin: owner and mode' "$(stat -c '%F %U:%G %a' $place "$links" "$links"/* | sort | uniq -c | xargs)" \
 	"$(printf '%s\n' '2 directory root:root 700' '2 regular empty file root:root 600' \
 		'2 symbolic link root:root 777' | xargs)"
 uses 'pin'
-zmem --pinned -q
-expect_rc '--pinned insists on it' 0
+works '--pinned insists on it' --pinned -q
 
 # ---- the same values ----
 
@@ -76,8 +73,7 @@ check 'all values are the same' jq -en --slurpfile a "$TMP/pinned" --slurpfile b
 		all($a[0][$i] | keys[]; near(.; $a[0][$i][.]; $b[0][$i][.]) or
 			($a[0][$i] | error("\(.name): \($a[0][$i]) is not \($b[0][$i])"))))'
 mkmem_end
-zmem --verify all -q
-expect_rc '--verify all with the pin: no difference' 0
+works '--verify all with the pin: no difference' --verify all -q
 
 # ---- what loads its own programs ----
 
@@ -89,8 +85,7 @@ expect_err 'metrics: -v says why' 'not used: it has no files'
 expect_out 'metrics load theirs, which have sums of files' '^zmem_.*shmem.* [0-9]'
 for args in cgroups "record $TMP/recording -c 1" '-F prometheus' '-s freed' '-s lazyfree' '-o +thp_rest' '-o +nodes'; do
 	# shellcheck disable=SC2086
-	zmem $args -v
-	expect_err "$args: not by the pin, which lacks it" '^zmem-bpf: bpf with pages, pinned: not used: it (has no files|does not tell)'
+	warns "$args: not by the pin, which lacks it" '^zmem-bpf: bpf with pages, pinned: not used: it (has no files|does not tell)' $args -v
 done
 # Many processes that map the same memory: only loaded programs read it once.
 mkfifo "$TMP/end"
@@ -99,8 +94,7 @@ exec 6>"$TMP/end"
 wait_until grep -q . "$TMP/ready"
 equal 'many processes share memory' "$(cat "$TMP/ready")" READY
 ignores 'shared page tables' 'not used: many processes map the same memory'
-zmem --pinned -J
-expect_json 'shared page tables: --pinned reads the pin' .source.pinned
+tells 'shared page tables: --pinned reads the pin' .source.pinned --pinned -J
 exec 6>&-
 wait
 uses 'after that'
@@ -119,8 +113,7 @@ for file in $links/pss $links/counters; do
 	as_nobody_else cat $file
 	check "another user cannot read ${file##*/}" [ "$rc" != 0 ]
 done
-zmem doctor
-expect_out 'doctor: the pin, and how to switch it off' '^pin +ok +runs of root load nothing \(off: systemctl disable'
+says 'doctor: the pin, and how to switch it off' '^pin +ok +runs of root load nothing \(off: systemctl disable' doctor
 
 # ---- never in the way ----
 
@@ -146,8 +139,7 @@ expect_err 'another build: root loads its own' 'counters come from bpf with page
 expect_err 'another build: -v says why' 'not used: another build of zmem-bpf made it'
 run "$TMP/newer" doctor
 expect_out 'another build: doctor' '^pin +no +runs of root do not use it: another build'
-run "$TMP/newer" --pinned -q
-expect_rc 'another build: --pinned reads it, the records are of the same version' 0
+run_expect 0 'another build: --pinned reads it, the records are of the same version' "$TMP/newer" --pinned -q
 run "$TMP/newer" pin
 run "$TMP/newer" -J
 expect_json 'another build, pinned again: it is used' .source.pinned
@@ -201,21 +193,17 @@ uses 'after that'
 
 # ---- a group, and the end ----
 
-zmem pin 4242
-expect_rc 'pinned for a group' 0
+works 'pinned for a group' pin 4242
 equal 'pinned for a group: its modes' "$(stat -c '%g %a' $place "$links" "$links"/pss | xargs)" '4242 710 4242 750 4242 440'
 uses 'root uses the pin of a group'
 zmem pin
 equal 'pinned for root again: its modes' "$(stat -c '%g %a' $place "$links" "$links"/pss | xargs)" '0 700 0 700 0 600'
 refused 'pin --remove of a group' 2 'pin --remove: it takes no GROUP' pin --remove 4242
-zmem pin --remove
-expect_rc 'pin --remove' 0
+works 'pin --remove' pin --remove
 expect_stderr_lines 'pin --remove: silent' 0
 check 'pin --remove: nothing is left' [ ! -e $place ]
-zmem pin --remove
-expect_rc 'pin --remove without a pin' 0
-zmem -J
-expect_json 'without a pin: root loads its own' '.source.pinned == false and .source.pss == "kernel"'
+works 'pin --remove without a pin' pin --remove
+tells 'without a pin: root loads its own' '.source.pinned == false and .source.pss == "kernel"' -J
 mkdir -m 700 $place && mkdir -m 700 $place/"$version" && touch $place/"$version"/pss
 zmem -J
 expect_json 'files that look like a pin: root loads its own' '.source.pinned == false and .source.pss == "kernel"'
@@ -229,9 +217,7 @@ if need plain 'make install'; then
 	prefix=$TMP/prefix
 	run make --no-print-directory -C "$source" O="${O#"$source"/}" PREFIX="$prefix" install
 	expect_out 'make install: says how to have a pin at each boot' 'systemctl enable --now zmem-bpf-pin$'
-	run "$prefix/bin/zmem-bpf" pin
-	expect_rc 'make install: its program pins' 0
-	run make --no-print-directory -C "$source" O="${O#"$source"/}" PREFIX="$prefix" uninstall
-	expect_rc 'make uninstall' 0
+	run_expect 0 'make install: its program pins' "$prefix/bin/zmem-bpf" pin
+	run_expect 0 'make uninstall' make --no-print-directory -C "$source" O="${O#"$source"/}" PREFIX="$prefix" uninstall
 	check 'make uninstall: no pin is left' [ ! -e $place ]
 fi

@@ -34,8 +34,7 @@ row='(.processes[] | select(.pid == $pid))'
 # ---- no capability at all ----
 
 if need "$nobody" 'nobody'; then
-	run as_nobody "$ZMEM" -J
-	expect_rc 'nobody: exit code' 0
+	run_expect 0 'nobody: exit code' as_nobody "$ZMEM" -J
 	expect_stderr_lines 'nobody: one note' 1
 	expect_err 'nobody: the note names capabilities' 'CAP_BPF.*CAP_PERFMON'
 	expect_err 'nobody: the note names a remedy' '--source proc'
@@ -72,8 +71,7 @@ if need "$nobody" 'nobody'; then
 	run as_nobody "$ZMEM" maps "$root_pid"
 	equal 'nobody, maps of a process of root: no empty table' "$rc $out" '1 '
 	expect_err 'nobody, maps of a process of root: the reason' "^zmem-bpf: $root_pid: it may not be read \\(run as root"
-	run as_nobody "$ZMEM" maps -J "$root_pid" "$nobody_pid"
-	expect_rc 'nobody, maps of two: one is denied' 0
+	run_expect 0 'nobody, maps of two: one is denied' as_nobody "$ZMEM" maps -J "$root_pid" "$nobody_pid"
 	expect_stderr_lines 'nobody, maps of two: a line for the denied one' 1
 	expect_json 'nobody, maps of two: the other is shown' '.mappings | length > 3 and all(.pid == $pid)' --argjson pid "$nobody_pid"
 	run as_nobody "$ZMEM" --total -H -b -o pss
@@ -82,11 +80,9 @@ if need "$nobody" 'nobody'; then
 	run as_nobody "$ZMEM" -g user
 	expect_out 'nobody: sums of some processes are lower bounds' '^ +>=[0-9.]+ .*total$'
 	expect_out 'nobody: of how many processes PSS is known' '^PSS of [0-9]+ of [0-9]+ processes in [0-9]+ groups is known: .*; [0-9]+ denied'
-	run as_nobody "$ZMEM" maps "$nobody_pid"
-	expect_rc 'nobody, maps of an own process' 0
+	run_expect 0 'nobody, maps of an own process' as_nobody "$ZMEM" maps "$nobody_pid"
 	expect_stderr_lines 'nobody, maps of an own process: no note on BPF' 0
-	run as_nobody "$ZMEM" doctor -v
-	expect_rc 'nobody, doctor: exit code' 0
+	run_expect 0 'nobody, doctor: exit code' as_nobody "$ZMEM" doctor -v
 	equal 'nobody, doctor: the verdict' "$(head -n 1 "$TMP/out")" \
 		'zmem-bpf reads /proc here: CAP_BPF and CAP_PERFMON are missing.'
 	equal 'nobody, doctor: what to do' "$(sed -n 2p "$TMP/out")" \
@@ -121,8 +117,7 @@ fi
 helper deny_bpf
 if need counters 'bpf() blocked'; then
 	for error in EPERM ENOSYS; do
-		run "$TMP/deny_bpf" "$error" "$ZMEM" -J
-		expect_rc "bpf() gives $error: exit code" 0
+		run_expect 0 "bpf() gives $error: exit code" "$TMP/deny_bpf" "$error" "$ZMEM" -J
 		expect_stderr_lines "bpf() gives $error: one note" 1
 		expect_json "bpf() gives $error: falls back with a reason" \
 			'.source.counters == "proc" and (.source.fallback_reason | length > 10 and
@@ -132,12 +127,10 @@ if need counters 'bpf() blocked'; then
 		run "$TMP/deny_bpf" "$error" "$ZMEM" --source bpf
 		expect_rc "bpf() gives $error, --source bpf: exit code" 1
 		expect_stderr_lines "bpf() gives $error, --source bpf: one line" 1
-		run "$TMP/deny_bpf" "$error" "$ZMEM" doctor -v
-		expect_rc "bpf() gives $error, doctor: exit code" 0
+		run_expect 0 "bpf() gives $error, doctor: exit code" "$TMP/deny_bpf" "$error" "$ZMEM" doctor -v
 		expect_out "bpf() gives $error, doctor: reported" '^bpf +no '
 		expect_out "bpf() gives $error, doctor: the verdict" '^zmem-bpf reads /proc here: '
-		run "$TMP/deny_bpf" "$error" "$ZMEM" -v -p $$
-		expect_rc "bpf() gives $error, -v: exit code" 0
+		run_expect 0 "bpf() gives $error, -v: exit code" "$TMP/deny_bpf" "$error" "$ZMEM" -v -p $$
 	done
 	if need bpf 'seccomp is named'; then
 		run "$TMP/deny_bpf" EPERM "$ZMEM" -p $$

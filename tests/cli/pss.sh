@@ -21,8 +21,7 @@ need counters 'PSS from the kernel' || exit 0
 
 # ---- PSS from the kernel ----
 
-zmem -J --pss kernel
-expect_rc '--pss kernel' 0
+works '--pss kernel' -J --pss kernel
 expect_json '--pss kernel: all PSS from the kernel' '.source.pss == "kernel" and
 	.source.pss_fallback_reason == null and
 	all(.processes[]; .pss_source == "kernel" or .pss_status == "raced") and
@@ -30,14 +29,12 @@ expect_json '--pss kernel: all PSS from the kernel' '.source.pss == "kernel" and
 expect_json '--pss kernel: parts add up' 'all(.processes[] | select(.pss_status == "ok");
 	(.pss_bytes - .pss_anon_bytes - .pss_file_bytes - .pss_shmem_bytes | fabs) <= 3 and
 	.uss_bytes <= .pss_bytes and .pss_bytes <= .rss_bytes)'
-zmem -J
-expect_json 'auto: from the kernel on this machine' '.source.pss == "kernel" or .source.pss == "mixed"'
+tells 'auto: from the kernel on this machine' '.source.pss == "kernel" or .source.pss == "mixed"' -J
 
 # ---- --pss kernel where it is impossible ----
 
 if need caps 'two capabilities'; then
-	run with_caps +bpf,+perfmon "$ZMEM" -J --pss kernel
-	expect_rc '--pss kernel, two capabilities' 0
+	run_expect 0 '--pss kernel, two capabilities' with_caps +bpf,+perfmon "$ZMEM" -J --pss kernel
 	expect_json '--pss kernel, two capabilities: PSS of all processes' '.source.pss == "kernel" and
 		([.processes[] | select(.uid == 0 and .pss_source == "kernel")] | length) > 0'
 fi
@@ -65,8 +62,7 @@ read -r shown checked < <(awk '/^[0-9]+ processes|^PSS of/ { n = /^PSS of/ ? $5 
 	END { print n, sum }' "$TMP/out")
 equal '--verify all: the counts add up to the processes' "$checked" "$shown"
 expect_out '--verify all: zmem-bpf itself is not checked' 'not checked \(.*zmem-bpf itself\)'
-zmem -J --verify all
-expect_rc '--verify all' 0
+works '--verify all' -J --verify all
 expect_json '--verify all: checked, none different' '.collection.cross_check |
 	.checked > 3 and .different == 0 and .checked == .same + .moved + .gone'
 zmem -J
@@ -74,8 +70,7 @@ zmem -J
 uncertain='([.processes[] | select(.pss_source == "smaps_rollup" or .pss_status == "gone")] | length)'
 expect_json 'at most three are checked' ".collection.cross_check.checked <= 3 + $uncertain and
 	.collection.cross_check.different == 0"
-zmem -J --verify 0
-expect_json '--verify 0: no PSS of the kernel is checked' ".collection.cross_check.checked <= $uncertain"
+tells '--verify 0: no PSS of the kernel is checked' ".collection.cross_check.checked <= $uncertain" -J --verify 0
 mkmem_begin anon
 anon=$(mkmem_pid_of anon main)
 if need mount 'a check differs'; then
@@ -116,8 +111,7 @@ if need mount 'a check differs'; then
 	zmem --replay "$TMP/recorded" -J
 	expect_json 'a check differs, record: the last snapshot' '.source.pss == "smaps_rollup" and .source.pss_fallback_reason == $why' --arg why "$why"
 fi
-zmem --timing --verify 0 -p "$anon"
-expect_err '--verify 0: reads no smaps_rollup' 'smaps_rollup reads: 0'
+warns '--verify 0: reads no smaps_rollup' 'smaps_rollup reads: 0' --timing --verify 0 -p "$anon"
 # Not while the PSS of a process is missing, for example because the process has just ended.
 balance() {
 	zmem --timing -p "$anon"
@@ -141,8 +135,7 @@ if mkmem_begin shmem_big && grep -q '^READY' "$TMP/mkmem"; then
 	run "$STATIC" -J --pss kernel -p "$big"
 	expect_json 'larger than a step: from the kernel' '(.processes | length) > 2 and
 		all(.processes[]; .pss_source == "kernel") and any(.processes[]; .rss_shmem_bytes > 300e6)'
-	run "$STATIC" -J --verify all -p "$big"
-	expect_rc 'larger than a step: exact' 0
+	run_expect 0 'larger than a step: exact' "$STATIC" -J --verify all -p "$big"
 	expect_json 'larger than a step: agrees with smaps_rollup' '.collection.cross_check |
 		.checked > 2 and .same == .checked'
 	mkmem_end

@@ -28,8 +28,7 @@ same_again() {
 	cp "$TMP/out" "$TMP/then"
 	case $2 in -p* | *' -p'* | -u* | -f*) sed -i 's/"mm_id":[0-9]*,//' "$TMP/then" ;; esac
 	# shellcheck disable=SC2086
-	zmem --replay "$rec" --json $3
-	expect_rc "$name: replayed" 0
+	works "$name: replayed" --replay "$rec" --json $3
 	cp "$TMP/out" "$TMP/now"
 	case $2 in -p* | *' -p'* | -u* | -f*) sed -i 's/"mm_id":[0-9]*,//' "$TMP/now" ;; esac
 	check "$name: the same to the byte" cmp "$TMP/then" "$TMP/now"
@@ -62,24 +61,21 @@ expect_json '-f: found by its command line' 'any(.processes[]; .cmdline == "slee
 if need users 'nobody'; then
 	# Denied and from /proc: values that were not read are missing.
 	chmod 777 "$dir"
-	run as_nobody "$ZMEM" -q record "$dir/nobody2" --json --source proc
-	expect_rc 'nobody: recorded' 0
+	run_expect 0 'nobody: recorded' as_nobody "$ZMEM" -q record "$dir/nobody2" --json --source proc
 	cp "$TMP/out" "$TMP/then"
 	zmem -q --replay "$dir/nobody2" --json
 	check 'nobody: the same to the byte' cmp "$TMP/then" "$TMP/out"
 	expect_json 'nobody: others are denied, also in the replay' '.collection.denied > 0 and
 		any(.processes[]; .pss_status == "denied" and .pss_bytes == null)'
 	run as_nobody "$ZMEM" -q record "$dir/nobody3"
-	zmem --replay "$dir/nobody3"
-	expect_out 'a fallback to /proc has its reason' 'counters from /proc: CAP_BPF'
+	says 'a fallback to /proc has its reason' 'counters from /proc: CAP_BPF' --replay "$dir/nobody3"
 	chmod 755 "$dir"
 	rm -f "$dir"/nobody*
 fi
 
 # ---- options that select and show ----
 
-zmem record "$rec"
-expect_rc 'record: exit code' 0
+works 'record: exit code' record "$rec"
 check 'record: nothing on stdout' test ! -s "$TMP/out"
 expect_stderr_lines 'record: no message' "$notes"
 zmem record "$rec" --verify all
@@ -99,8 +95,7 @@ if grep -qsx kthreadd /proc/2/comm; then
 else
 	skip 'a kernel thread: its user, its name' 'none can be seen here'
 fi
-zmem --replay "$rec" --timing
-expect_err '--timing: nothing was read' '^smaps_rollup reads: 0$'
+warns '--timing: nothing was read' '^smaps_rollup reads: 0$' --replay "$rec" --timing
 zmem record "$rec" --pss none
 zmem --replay "$rec" --json
 expect_json 'values that were not read are null' '.source.pss == "none" and
@@ -137,8 +132,7 @@ group=$(awk -F: '$2 == "memory" || ($1 == 0 && !path) { path = $3 } END { print 
 only_these() { # NAME JQ SAID RECORD-OPTION…: all recorded processes fulfil JQ, the summary of a replay says SAID
 	local name=$1 jq=$2 said=$3
 	shift 3
-	zmem record "$rec" "$@"
-	expect_rc "$name: recorded" 0
+	works "$name: recorded" record "$rec" "$@"
 	zmem --replay "$rec" -J
 	expect_json "$name: a replay without options shows these alone" \
 		"(.processes | length) > 0 and all(.processes[]; $jq)"
@@ -151,8 +145,7 @@ only_these '-u' ".uid == $uid" "--user $uid" -u "$uid"
 only_these '--cgroup' ".cgroup == \"$group\"" "--cgroup $group" --cgroup "$group"
 only_these '-u and -f' ".uid == $uid and .name == \"sleep\"" "--user $uid --filter PATTERN" -u "$uid" -f '^sleep$'
 zmem record "$rec" -u "$uid"
-zmem system --replay "$rec"
-expect_rc 'a recording of one user: system' 0
+works 'a recording of one user: system' system --replay "$rec"
 [ "$other" = "$sleeper" ] || kill "$other"
 zmem record "$rec"
 zmem --replay "$rec"
@@ -164,8 +157,7 @@ zmem record "$rec" --json
 cp "$TMP/out" "$TMP/then"
 chmod 644 "$rec"
 if need users 'the user nobody replays it'; then
-	run as_nobody "$ZMEM" --replay "$rec" --json
-	expect_rc 'the user nobody replays it' 0
+	run_expect 0 'the user nobody replays it' as_nobody "$ZMEM" --replay "$rec" --json
 	check 'nobody: the same' cmp "$TMP/then" "$TMP/out"
 fi
 # Sanitizers need a /proc themselves.
@@ -206,8 +198,7 @@ expect_stderr_lines 'not where there are some' 0
 expect_out '-o cmdline shows it' "^ *$secret$"
 zmem record "$rec" -o +cmdline
 check 'a command line in it, on request' holds_secret
-zmem --replay "$rec" --json -p "$secret"
-expect_json 'JSON shows command lines only on request' '.processes[0] | has("cmdline") | not'
+tells 'JSON shows command lines only on request' '.processes[0] | has("cmdline") | not' --replay "$rec" --json -p "$secret"
 zmem --replay "$rec" --json -p "$secret" -o +cmdline
 expect_json 'JSON shows command lines on request' '.processes[0].cmdline | startswith("pass-word-of-this-test")'
 kill "$secret"
@@ -216,8 +207,7 @@ chmod 666 "$dir/open"
 ! have users || chown 65534:65534 "$dir/open"
 zmem record --output "$dir/open"
 equal "over an old file: not the old mode and owner" "$(stat -c '%a %u %g' "$dir/open")" "600 $(id -u) $(id -g)"
-zmem --replay "$dir/open"
-expect_rc '--output: the same as FILE' 0
+works '--output: the same as FILE' --replay "$dir/open"
 rm "$dir/open"
 
 # ---- complete or not at all ----
@@ -235,8 +225,7 @@ fi
 zmem record "$rec" -p 4194303
 expect_rc 'a pid that does not exist' 3
 refuse_out 'a pid that does not exist: recorded without it' old
-zmem --replay "$rec"
-expect_rc 'a pid that does not exist: replayed without it' 0
+works 'a pid that does not exist: replayed without it' --replay "$rec"
 echo old >"$rec"
 frames() { # COUNT: so many were taken
 	[ "$(grep -ac '"schema":' "$TMP/frames")" -ge "$1" ]
@@ -275,8 +264,7 @@ expect_json 'no files left: the frames so far are in it'
 
 # ---- frames ----
 
-zmem record "$rec" -c 3 -i 0.1 --json
-expect_rc '-c 3: exit code' 0
+works '-c 3: exit code' record "$rec" -c 3 -i 0.1 --json
 jq -s -c '.[2]' "$TMP/out" >"$TMP/third"
 equal '-c 3: three frames' "$(jq -s length "$TMP/out")" 3
 equal '-c 3: three different times' "$(jq -s 'map(.timestamp_ms) | . == (unique)' "$TMP/out")" true
@@ -298,8 +286,7 @@ if need counters 'a census in a recording'; then
 	expect_json 'system --replay of the last one: the same census' '.ram | .method == "exact" and
 		(.classes | map(.bytes // 0) | add) == .frames_bytes and .time_ms == $was[0].time_ms and
 		.classes == $was[0].classes' --slurpfile was "$TMP/census"
-	zmem system --replay "$rec" -l
-	expect_out 'system -l --replay: how old it is' '^Each page frame was counted, .* before this snapshot\.$'
+	says 'system -l --replay: how old it is' '^Each page frame was counted, .* before this snapshot\.$' system --replay "$rec" -l
 fi
 zmem record "$dir/other" --source proc
 zmem system --replay "$dir/other" --json

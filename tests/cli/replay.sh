@@ -15,14 +15,12 @@ edit() {
 
 # ---- a guest ----
 
-zmem --replay "$guest" --json -o +cmdline
-expect_rc 'a guest' 0
+works 'a guest' --replay "$guest" --json -o +cmdline
 expect_json 'a guest: a document' '.host.kernel_release[:5] == "6.12." and .host.cpus == 4'
 sed 's/"tool":{[^}]*}/"tool":{}/' "$TMP/out" >"$TMP/mine"
 [ "${UPDATE_GOLDEN:-}" != 1 ] || cp "$TMP/mine" "$golden"
 check 'a guest: the golden document' diff "$golden" "$TMP/mine"
-zmem --replay "$guest" -a -w -o pid,user,swap_shmem,pss,rss,cgroup,unit,pss_source,name,cmdline
-expect_rc 'a guest: a table' 0
+works 'a guest: a table' --replay "$guest" -a -w -o pid,user,swap_shmem,pss,rss,cgroup,unit,pss_source,name,cmdline
 expect_printable 'a guest: hostile names are printable' "$TMP/out"
 expect_out 'a guest: its unit' 'test\.service'
 in_unit=$(jq -c '[.processes[] | select(.unit == "test.service") | .pid]' "$golden")
@@ -30,31 +28,25 @@ for unit in test test.service 't[e]st' 'no-unit,te*' '*.service'; do
 	zmem --replay "$guest" --unit "$unit" --json
 	equal "a guest: --unit $unit" "$(jq -c '[.processes[].pid]' "$TMP/out")" "$in_unit"
 done
-zmem --replay "$guest" --unit tes
-expect_rc 'a guest: --unit of no process: exit code' 0
+works 'a guest: --unit of no process: exit code' --replay "$guest" --unit tes
 expect_out 'a guest: the time of the snapshot' '^recorded 20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9:]{8}Z$'
 expect_out 'a guest: --unit of no process: a sentence' '^no process matches --unit tes$'
-zmem --replay "$guest" -v
-expect_err 'a guest: the recording version' 'recorded by zmem-bpf 0\.[0-9.]+$'
+warns 'a guest: the recording version' 'recorded by zmem-bpf 0\.[0-9.]+$' --replay "$guest" -v
 
 # ---- hostile texts ----
 
 edit $'host=\x1b[31m\xff\nx' $'user=\x1b]0;title\x07' $'zram=\x1b[0m'
-zmem --replay "$edited" --json
-expect_json 'hostile texts: a document' '.processes | length > 3'
+tells 'hostile texts: a document' '.processes | length > 3' --replay "$edited" --json
 for view in '' system '-g user' --tree; do
 	# shellcheck disable=SC2086
 	zmem $view --replay "$edited" -v
 	expect_printable "hostile texts, ${view:-snapshot}: on stdout" "$TMP/out"
 	expect_printable "hostile texts, ${view:-snapshot}: on stderr" "$TMP/err"
 done
-zmem --replay "$edited" -u $'\x1b]0;title\x07'
-expect_rc 'hostile texts: a user is found by such a name' 0
+works 'hostile texts: a user is found by such a name' --replay "$edited" -u $'\x1b]0;title\x07'
 edit process=none
-zmem --replay "$edited" --json
-expect_json 'no process' '.processes == []'
-zmem system --replay "$edited"
-expect_rc 'no process: the machine' 0
+tells 'no process' '.processes == []' --replay "$edited" --json
+works 'no process: the machine' system --replay "$edited"
 edit pss=none
 zmem --replay "$edited" --json
 expect_json 'no PSS: sorted by RSS' '.source.pss == "none" and
@@ -72,8 +64,7 @@ damaged 'empty' 'it is empty'
 # The end is missing, or a part of it.
 for cut in $((size - 32)) $((size - 1)); do
 	head -c "$cut" "$guest" >"$edited"
-	zmem --replay "$edited" --json -o +cmdline
-	expect_rc "the first $cut bytes: the frame is shown" 0
+	works "the first $cut bytes: the frame is shown" --replay "$edited" --json -o +cmdline
 	sed -i 's/"tool":{[^}]*}/"tool":{}/' "$TMP/out"
 	check "the first $cut bytes: the complete frame" diff "$golden" "$TMP/out"
 done
@@ -85,8 +76,7 @@ printf '\x89ZMEM\r\n\x1a\1\0\0\0\6\0\0\0000.1.0\0\0\0\0\0\0\0crc.CHAP' >"$edited
 damaged 'an older one' 'recorded by zmem-bpf 0\.1\.0 in format 1: zmem-bpf 0\.1 can show it$'
 cp "$guest" "$edited"
 echo more >>"$edited"
-zmem --replay "$edited"
-expect_rc 'bytes behind the end' 0
+works 'bytes behind the end' --replay "$edited"
 expect_err 'bytes behind the end: a note' "the recording goes on behind its end after snapshot 1 at byte $size$"
 
 # The second of three frames.
@@ -100,22 +90,18 @@ END
 cp "$TMP/three" "$edited"
 printf '\377\377\377' | dd of="$edited" bs=1 seek="$((second + 40))" conv=notrunc status=none
 lost="edited: the recording is corrupt: snapshot 2 at byte $second; what cannot be read is left out\$"
-zmem --replay "$edited"
-expect_rc 'the last frame needs the second: the first is shown' 0
+works 'the last frame needs the second: the first is shown' --replay "$edited"
 expect_err 'the last frame needs the second: the reason' "$lost"
 expect_err 'the last frame needs the second: which is shown' 'snapshot 1 of 3, '
 expect_stderr_lines 'the last frame needs the second: lines' 2
-zmem watch --replay "$edited" -H
-expect_rc 'watch: the second frame is corrupt' 0
+works 'watch: the second frame is corrupt' watch --replay "$edited" -H
 equal 'watch: the first frame is shown' "$(grep -c ' total$' "$TMP/out")" 1
 expect_err 'watch: the second frame is named' "$lost"
 expect_stderr_lines 'watch: a line' 1
-zmem diff "$edited" --to -0s
-expect_rc 'diff up to a corrupt frame' 0
+works 'diff up to a corrupt frame' diff "$edited" --to -0s
 expect_err 'diff up to a corrupt frame: it is named' "$lost"
 head -c "$((second + 40))" "$TMP/three" >"$edited"
-zmem --replay "$edited"
-expect_rc 'cut off in the second frame: the first is shown' 0
+works 'cut off in the second frame: the first is shown' --replay "$edited"
 expect_err 'cut off in the second frame: a note' "is cut off after snapshot 1 at byte $second$"
 expect_stderr_lines 'cut off in the second frame: a line' 1
 

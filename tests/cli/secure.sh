@@ -59,8 +59,7 @@ else
 			equal "$which $args: nothing on stdout" "$out" ''
 		done
 		equal "$which: root's file is unchanged" "$(cat "$root_dir/file")" old
-		run "$root_dir/$which" -J -p "$root_pid"
-		expect_rc "$which, for root: nothing changes" 0
+		run_expect 0 "$which, for root: nothing changes" "$root_dir/$which" -J -p "$root_pid"
 	done
 	equal 'setuid: no file is written' "$(ls -A "$user_dir")" ''
 fi
@@ -76,8 +75,7 @@ check 'file capabilities: also those for writing files' \
 	copy fat $three,cap_chown,cap_dac_override,cap_dac_read_search,cap_fowner+ep
 
 for which in three permitted fat; do
-	run user "$root_dir/$which" -J
-	expect_rc "$which: exit code" 0
+	run_expect 0 "$which: exit code" user "$root_dir/$which" -J
 	expect_stderr_lines "$which: nothing to note" 0
 	# shellcheck disable=SC2016
 	expect_json "$which: all from the kernel" '.source.counters == "bpf" and (.source.pss | IN("kernel", "mixed")) and
@@ -126,10 +124,8 @@ for which in three fat; do
 		expect_stderr_lines "$which, --output root's $name: one line" 1
 	done
 	equal "$which: root's file is unchanged" "$(cat "$root_dir/file")" old
-	run user "$root_dir/$which" -J --output "$user_dir/new"
-	expect_rc "$which, --output in one's own directory" 0
-	run user "$root_dir/$which" -J --output "$user_dir/new"
-	expect_rc "$which, --output of one's own file" 0
+	run_expect 0 "$which, --output in one's own directory" user "$root_dir/$which" -J --output "$user_dir/new"
+	run_expect 0 "$which, --output of one's own file" user "$root_dir/$which" -J --output "$user_dir/new"
 	equal "$which: owned by the user" "$(stat -c %u:%g "$user_dir/new")" 65534:65534
 	rm -f "$user_dir/new"
 done

@@ -6,8 +6,7 @@
 # Without BPF, a line on stderr says that counters come from /proc.
 have counters
 notes=$?
-zmem -J
-expect_rc 'ordinary streams: exit code' 0
+works 'ordinary streams: exit code' -J
 expect_stderr_lines 'all is well: silent on stderr' "$notes"
 
 # to WHERE ARG…: runs the program with stdout closed, full or without a reader.

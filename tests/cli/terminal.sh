@@ -101,8 +101,7 @@ colored '--color=always wins over NO_COLOR and TERM=dumb' yes env NO_COLOR=1 TER
 colored 'JSON' no "$ZMEM" -J --color=always
 zmem
 refuse_out 'color: not in a pipe' $'\033'
-zmem --color=always
-expect_out 'color: --color=always in a pipe' $'\033'
+says 'color: --color=always in a pipe' $'\033' --color=always
 # Colors change nothing else.
 "$STATIC" --pss none -p "$names" --color=always >"$TMP/out"
 plain >"$TMP/plain"

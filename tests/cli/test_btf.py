@@ -1,20 +1,18 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What the program says if this kernel's BTF, which libbpf reads, lacks a member, or tells of another layout. Light
 skeletons use the BTF inside the kernel, so only ways that load by libbpf are looked at."""
 # needs: bpf mount
 
-import os
 import re
 import struct
 import subprocess
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-import btf  # noqa: E402
-from outcome import PROGRAM, exit_code, result, run_checks  # noqa: E402
+import paths  # noqa: F401
+import btf
+from outcome import PROGRAM, exit_code, result, run_checks
 
 KERNEL = "/sys/kernel/btf/vmlinux"
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Containers by the names people gave them. A container of the real Podman, where one can run; 300
 containers in cgroups made by hand, with the links of a kubelet, which come and go: no name of one
@@ -15,11 +15,9 @@ import subprocess
 import sys
 import time
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import O, PROGRAM, cgroup_removed, exit_code, need, result, run_checks, wait_until  # noqa: E402
-from serving import Serve  # noqa: E402
+import paths  # noqa: F401
+from outcome import O, PROGRAM, cgroup_removed, exit_code, need, read, result, run_checks, wait_until, write
+from serving import Serve
 
 USER = 1234
 PODS, EACH = 100, 3
@@ -62,8 +60,7 @@ class Container:
         os.makedirs(self.path, exist_ok=True)
         self.id, self.uid, self.want = ident, uid, None
         self.process = subprocess.Popen(("sleep", "3600"))
-        with open(self.path + "/cgroup.procs", "w", encoding="ascii") as file:
-            file.write(str(self.process.pid))
+        write(self.path + "/cgroup.procs", str(self.process.pid))
 
     def link(self, pod, space, name):
         os.symlink("/nowhere", "%s/%s_%s_%s-%s.log" % (LOGS, pod, space, name, self.id))
@@ -136,8 +133,7 @@ def within(cgroup, *command):
 
 
 def has_process(cgroup):
-    with open(cgroup + "/cgroup.procs", encoding="ascii") as file:
-        return file.read()
+    return read(cgroup + "/cgroup.procs")
 
 
 def snapshot_within(cgroup, *args):

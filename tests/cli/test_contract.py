@@ -18,8 +18,7 @@ SOURCE = os.path.realpath(HERE + "/../..")
 sys.path[:0] = [HERE + "/../support", SOURCE + "/src/dist/python"]
 
 import zmem_bpf  # noqa: E402
-from outcome import (MKMEM, PROGRAM, exit_code, mkmem_pids, need, result, run_checks,  # noqa: E402
-                     see_own_processes_only)
+from outcome import MKMEM, PROGRAM, exit_code, mkmem_pids, need, read, result, run_checks, see_own_processes_only, write
 
 GROUP, USER = 4242, 65534
 PATIENCE = 120
@@ -159,14 +158,11 @@ int main(void)
 """
     shutil.copytree(SOURCE + "/include", directory + "/future")
     path = directory + "/future/zmem/record.h"
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
+    text = read(path)
     text, count = re.subn(r"(\tchar exe\[ZMEM_EXE_LEN\];[^\n]*\n)", r"\1\t__u64 future[2];\n", text)
     result(count == 1, "a member can be added behind the last one")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-    with open(directory + "/parse.c", "w", encoding="utf-8") as file:
-        file.write(program_text)
+    write(path, text)
+    write(directory + "/parse.c", program_text)
     for name, include in (("now", SOURCE + "/include"), ("then", directory + "/future")):
         subprocess.run(("gcc", "-O2", "-Wall", "-Werror", "-I", include, "-o", directory + "/" + name,
                         directory + "/parse.c"), check=True)

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The commands in README.md, src/man, src/doc and src/dist/examples run, in a directory that has what they
 name, and print something. What the pages show of a recording is what is printed. The filters of
@@ -17,13 +17,10 @@ import subprocess
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True  # the tree stays clean
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE + "/../support")
-
-import golden  # noqa: E402
-from outcome import PROGRAM, exit_code, need, result, run_checks, see_own_processes_only  # noqa: E402
-from serving import PATIENCE, Serve  # noqa: E402
+from paths import HERE
+import golden
+from outcome import PROGRAM, exit_code, need, read, result, run_checks, see_own_processes_only, write
+from serving import PATIENCE, Serve
 
 ROOT = os.path.realpath(HERE + "/../..")
 GOLDEN = HERE + "/../golden"
@@ -54,8 +51,7 @@ def markdown_commands(text):
 
 
 def commands_of(path):
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
+    text = read(path)
     if path.endswith(".md"):
         return markdown_commands(text)
     if path.endswith(".jq"):
@@ -104,12 +100,9 @@ def make_directory(where, kept):
     shutil.copytree(kept, where + "/kept")
     for name in ("before", "after"):
         shutil.copy(GOLDEN + "/snapshot_ordinary.json", where + "/" + name)
-    with open(where + "/hosts", "w", encoding="utf-8") as file:
-        file.write("web1\nweb2\n")
-    with open(os.open(where + "/web.apps", os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
-        file.write("shop: ^nginx\n")
-    with open(os.open(where + "/token", os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
-        file.write("a-token\n")
+    write(where + "/hosts", "web1\nweb2\n")
+    write(os.open(where + "/web.apps", os.O_WRONLY | os.O_CREAT, 0o600), "shop: ^nginx\n")
+    write(os.open(where + "/token", os.O_WRONLY | os.O_CREAT, 0o600), "a-token\n")
 
 
 def run_serve(name, command):
@@ -168,8 +161,7 @@ def check_documents():
         os.symlink(PROGRAM, base + "/zmem-bpf")
         # It makes a picture, which is not ours to test. Each host is this machine.
         for name, text in (("flamegraph.pl", "exec cat"), ("ssh", 'shift; exec sh -c "$*"')):
-            with open(os.open(base + "/" + name, os.O_WRONLY | os.O_CREAT, 0o755), "w", encoding="utf-8") as file:
-                file.write("#!/bin/sh\n%s\n" % text)
+            write(os.open(base + "/" + name, os.O_WRONLY | os.O_CREAT, 0o755), "#!/bin/sh\n%s\n" % text)
         environ = dict(os.environ, PATH=base + ":" + os.environ["PATH"], TERM="xterm", LC_ALL="C.UTF-8", TZ="UTC0",
                        PYTHONPATH=ROOT + "/src/dist/python")
         subprocess.run((PROGRAM, "-q", "record", "--keep", "1h", base + "/kept", "-c", "2", "-i", "0.2"), check=True)
@@ -202,8 +194,7 @@ def check_documents():
 def check_shown(ran):
     """Each line that zmem-bpf-system(1) shows of a recording is the beginning of a line of the output, in its order.
     Of this machine it has the same headings and classes, and a text for each class."""
-    with open(ROOT + "/src/man/zmem-bpf-system.1", encoding="utf-8") as file:
-        page = file.read()
+    page = read(ROOT + "/src/man/zmem-bpf-system.1")
     displays = re.findall(r"^\.Bd.*?\n(.*?)^\.Ed", page, re.S | re.M)
     here = [display for display in displays if re.match(r"\$ (?!.*--replay|.* -fmkmem)", display)]
     shown = [line for display in displays if display not in here for line in display.splitlines() if line[:1] != "$"]
@@ -231,8 +222,7 @@ def check_shown(ran):
 
 def check_first_screen(display, page):
     """The lines of the short form are those of this machine but for numbers and names; the pages have each part."""
-    with open(ROOT + "/src/man/zmem-bpf.1", encoding="utf-8") as file:
-        page += file.read()
+    page += read(ROOT + "/src/man/zmem-bpf.1")
     done = subprocess.run((PROGRAM, "-q", "system"), capture_output=True, text=True, check=True).stdout
     heading = next(line for line in display.splitlines() if re.match("RAM +SIZE", line))
     result(re.search(r"\s+".join(map(re.escape, heading.split())), done), "zmem-bpf-system.1: system: headings", done)
@@ -248,8 +238,7 @@ def check_first_screen(display, page):
 
 def check_fleet(environ):
     """The program in Python of fleet.md, and the files that the page names."""
-    with open(ROOT + "/src/doc/fleet.md", encoding="utf-8") as file:
-        text = file.read()
+    text = read(ROOT + "/src/doc/fleet.md")
     done = subprocess.run((sys.executable, "-c", re.search(r"```python\n(.*?)```", text, re.S)[1]), env=environ,
                           capture_output=True, text=True, check=False)
     rows = [line.split()[-2:] for line in done.stdout.splitlines()]

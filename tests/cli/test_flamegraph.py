@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """make flamegraph: its stacks, its picture, and both of a run of the program's."""
 
@@ -9,11 +9,8 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 
-sys.dont_write_bytecode = True  # the tree stays clean
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE + "/../support")
-
-from outcome import O, PROGRAM, exit_code, need, result  # noqa: E402
+from paths import HERE
+from outcome import O, PROGRAM, exit_code, need, read, result
 
 BENCH = HERE + "/../bench"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -101,10 +98,8 @@ def check_program():
         result(done.returncode == 0, "a flame graph of the program: exit code 0", done.stderr)
         if done.returncode:
             return
-        with open(directory + "/flamegraph.folded", encoding="utf-8") as file:
-            lines = file.read().splitlines()
-        with open(directory + "/flamegraph.svg", encoding="utf-8") as file:
-            frames = frames_of(file.read())
+        lines = read(directory + "/flamegraph.folded").splitlines()
+        frames = frames_of(read(directory + "/flamegraph.svg"))
     bad = [line for line in lines if not FOLDED_LINE.fullmatch(line)]
     result(lines and not bad, "its folded lines are well formed", bad[:3])
     text = "\n".join(lines)
@@ -124,14 +119,9 @@ def check_without_perf():
     result(done.returncode == 1 and b"flamegraph: " in done.stderr, "without perf it says so", done.stderr)
 
 
-def main():
-    check_fold()
-    check_picture()
-    check_hostile()
-    check_program()
-    check_without_perf()
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+check_fold()
+check_picture()
+check_hostile()
+check_program()
+check_without_perf()
+sys.exit(exit_code())

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """A continuous command uses few resources: it allocates no memory per tick, opens no more files, locks
 its memory and has a low priority; a tick without memory does not end it."""
@@ -11,10 +11,8 @@ import sys
 import tempfile
 import time
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import O, PRELOAD, PROGRAM, exit_code, have, result, see_own_processes_only, wait_until  # noqa: E402
+import paths  # noqa: F401
+from outcome import O, PRELOAD, PROGRAM, exit_code, have, read, result, see_own_processes_only, wait_until, write
 
 LIMIT = 60
 FIRST, LAST = 20, 40  # ticks: by then all is there that is kept
@@ -83,8 +81,7 @@ class Watch:
 
     def proc(self, name):
         """A file in its /proc directory."""
-        with open("/proc/%d/%s" % (self.child.pid, name), encoding="ascii") as f:
-            return f.read()
+        return read("/proc/%d/%s" % (self.child.pid, name))
 
     def status(self, key):
         """A number in its status."""
@@ -195,8 +192,7 @@ def check_identity():
         with open(paths[0], "w", encoding="ascii") as f:
             f.write("import os, sys\nsys.stdin.readline()\n"
                     "os.execv(sys.executable, [sys.executable, '-S', sys.argv[1]])\n")
-        with open(paths[1], "w", encoding="ascii") as f:
-            f.write("import sys\nsys.stdin.readline()\n")
+        write(paths[1], "import sys\nsys.stdin.readline()\n")
         child = subprocess.Popen(("/usr/bin/python3", "-S", paths[0], paths[1]),
                                  stdin=subprocess.PIPE)
         watch = Watch("-p", str(child.pid))
@@ -216,19 +212,14 @@ def check_identity():
         result(names[1] == "second_script.py", "watch: a script that execs another is called by its name", names)
 
 
-def main():
-    # Names that are too long for the cache are read in each tick.
-    see_own_processes_only()
-    with Fleet() as fleet:
-        if not SANITIZED:
-            check_allocations(fleet.pids)
-            check_failures(fleet.pids)
-            check_one_failure(fleet.pids)
-        check_holdings(fleet.pids)
-        check_without_lock(fleet.pids)
-    check_identity()
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+# Names that are too long for the cache are read in each tick.
+see_own_processes_only()
+with Fleet() as fleet:
+    if not SANITIZED:
+        check_allocations(fleet.pids)
+        check_failures(fleet.pids)
+        check_one_failure(fleet.pids)
+    check_holdings(fleet.pids)
+    check_without_lock(fleet.pids)
+check_identity()
+sys.exit(exit_code())

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The names of a user's containers are in his home, and the home may be on a file system that does not
 answer: FUSE, or NFS without its server. A snapshot, a recording, serve and the kill of a process come
@@ -13,12 +13,10 @@ import subprocess
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import O, PROGRAM, cgroup_removed, exit_code, need, result, run_checks, wait_until  # noqa: E402
-from serving import Serve  # noqa: E402
-from stuck import Server  # noqa: E402
+import paths  # noqa: F401
+from outcome import O, PROGRAM, cgroup_removed, exit_code, need, read, result, run_checks, wait_until, write
+from serving import Serve
+from stuck import Server
 
 USER = 1234
 ID = "3f9a6b5d1c0e2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c"
@@ -82,15 +80,13 @@ class Container:
         return self.running[-1]
 
     def processes(self):
-        with open(self.path + "/cgroup.procs", encoding="ascii") as file:
-            return file.read().split()
+        return read(self.path + "/cgroup.procs").split()
 
     def set_limit(self, text):
         path = os.path.join(self.path, self.limit)
         if not os.path.exists(path):
             return False
-        with open(path, "w", encoding="ascii") as file:
-            file.write(text)
+        write(path, text)
         return True
 
     def close(self):

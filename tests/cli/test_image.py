@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The container image: its parts, its size, the same bytes each time; and as Podman runs it, without
 root, with three capabilities and a root that cannot be written."""
@@ -16,12 +16,9 @@ import tarfile
 import tempfile
 import time
 
-sys.dont_write_bytecode = True
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE + "/../support")
-
-from outcome import PROGRAM, exit_code, need, result, run_checks  # noqa: E402
-from podman import IMAGE, NEEDS, SOURCE, ULIMITS, load, make, own_mounts, podman  # noqa: E402
+import paths  # noqa: F401
+from outcome import PROGRAM, exit_code, need, read, result, run_checks
+from podman import IMAGE, NEEDS, SOURCE, ULIMITS, load, make, own_mounts, podman
 
 BYTES_MAX = 10 << 20  # to download
 RUN = ("run", "--rm", *ULIMITS, "--pid", "host", "--network", "host",
@@ -55,8 +52,7 @@ def check_layout(path):
 
 def check_sizes(sizes):
     """Those that src/doc/fleet.md states are true to a tenth."""
-    with open(SOURCE + "/src/doc/fleet.md") as file:
-        said = re.search(r"to download \| ([\d.]+) MiB.*unpacked \| ([\d.]+) MiB, of which ([\d.]+) MiB are libraries", file.read(), re.S)
+    said = re.search(r"to download \| ([\d.]+) MiB.*unpacked \| ([\d.]+) MiB, of which ([\d.]+) MiB are libraries", read(SOURCE + "/src/doc/fleet.md"), re.S)
     for (name, size), value in zip(sizes.items(), said.groups()):
         result(abs(size / 2**20 - float(value)) < float(value) / 10, "src/doc/fleet.md: " + name, "%.1f MiB" % (size / 2**20))
 
@@ -80,8 +76,7 @@ def check_podman(path):
 
 def check_page():
     """The options of src/doc/fleet.md are those that check_podman tries, but for the network of the machine."""
-    with open(SOURCE + "/src/doc/fleet.md") as file:
-        line = next(c for c in file.read().replace("\\\n", " ").split("\n") if c.startswith("podman run "))
+    line = next(c for c in read(SOURCE + "/src/doc/fleet.md").replace("\\\n", " ").split("\n") if c.startswith("podman run "))
     words = [w for option in shlex.split(line)[1:-1] for w in (option.split("=", 1) if option[:2] == "--" else [option])]
     at = words.index("-p")
     host = RUN.index("--network")

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The manifest for Kubernetes: its parts fit together, kubectl knows each field, and Podman runs both containers with
 the user, rights, mounts and arguments of the manifest: serve answers with the token, the recorder has an OOM kill."""
@@ -14,13 +14,10 @@ import tempfile
 
 import yaml
 
-sys.dont_write_bytecode = True
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE + "/../support")
-
-import oom  # noqa: E402
-from outcome import PROGRAM, exit_code, need, result, run_checks, wait_until  # noqa: E402
-from podman import IMAGE, NEEDS, SOURCE, ULIMITS, load, loopback_up, make, own_mounts, podman  # noqa: E402
+import paths  # noqa: F401
+import oom
+from outcome import PROGRAM, exit_code, need, result, run_checks, wait_until
+from podman import IMAGE, NEEDS, SOURCE, ULIMITS, load, loopback_up, make, own_mounts, podman
 
 MANIFEST = SOURCE + "/src/dist/kubernetes/zmem-bpf.yaml"
 PATIENCE = 60

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """No memory: every allocation of the program fails once, alone and with all that follow. The run ends
 with a message and exit code 1, or with its usual output, where a missing value is '-' or null. No
@@ -17,10 +17,8 @@ import sys
 import tempfile
 import zlib
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, have, mkmem_pids, need, result  # noqa: E402
+import paths  # noqa: F401
+from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, have, mkmem_pids, need, result, write
 
 SHAPES = ("anon", "fork", "clone_vm", "shmem", "names", "threads", "zombie")
 LIMIT = 30
@@ -225,8 +223,7 @@ def check_output(machine, pids):
     allocations, _ = machine.count(args)
     problems = []
     for at in range(1, allocations + 1):
-        with open(path, "w", encoding="ascii") as f:
-            f.write("old")
+        write(path, "old")
         done = machine.run(args, at)
         why = ended(done)
         with open(path, "rb") as f:

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """peak is to its command what time(1) is: streams, signals, rights and exit codes are the command's. Without BPF
 it samples /proc."""
@@ -12,11 +12,9 @@ import subprocess
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import O, PROGRAM, exit_code, have, need, result, run_checks  # noqa: E402
-from terminal import Pty  # noqa: E402
+import paths  # noqa: F401
+from outcome import O, PROGRAM, exit_code, have, need, read, result, run_checks
+from terminal import Pty
 
 TMP = tempfile.TemporaryDirectory()
 FILE = TMP.name + "/peak"
@@ -127,8 +125,7 @@ def check_signals():
         run.stdout.readline()
         run.send_signal(number)
         out = run.communicate()[0]
-        with open(FILE, encoding="utf-8") as file:
-            text = file.read()
+        text = read(FILE)
         result(out == "got %d\n" % number and run.returncode == 7 and "exit code 7" in text,
                "%s is passed on" % number.name, (out, run.returncode, text))
     # The terminal sends it to the command itself: it comes once.

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """zmem-bpf serve: pages, status codes, queries, refusals, addresses, privileges, signals. Prometheus and
 a browser read it in tests/metrics and tests/browser."""
@@ -17,12 +17,9 @@ import tempfile
 import threading
 import time
 
-sys.dont_write_bytecode = True
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE + "/../support")
-
-from outcome import O, PROGRAM, exit_code, have, need, result, run_checks, same, wait_until  # noqa: E402
-from serving import Answer, PATIENCE, Serve  # noqa: E402
+from paths import HERE
+from outcome import O, PROGRAM, exit_code, have, need, read, result, run_checks, same, wait_until, write
+from serving import Answer, PATIENCE, Serve
 
 GUEST = HERE + "/../fixtures/recordings/guest-6.12.zmem"
 SANITIZED = "-san" in PROGRAM
@@ -77,8 +74,7 @@ def check_pages():
         lines = collections.Counter(re.findall(r'^zmem_group.*\bgroup="((?:[^"\\\\]|\\\\.)*)"', text, re.M))
         # Units, which other tests have, are cgroups: these have more.
         row = r"`-g container -n 100`.*? 101" if "zmem_group_memory_current_bytes{" in text else r"`-g name -n 50` \| \d+ \| 51"
-        with open(HERE + "/../../src/doc/fleet.md", encoding="utf-8") as file:
-            said = int(re.search(row + r" × (\d+)", file.read()).group(1))
+        said = int(re.search(row + r" × (\d+)", read(HERE + "/../../src/doc/fleet.md")).group(1))
         # Without BPF there is one more: lazily freed memory, which smaps_rollup has.
         said += not have("counters")
         # One more counts kills.
@@ -194,8 +190,7 @@ def check_refusals():
 def check_token():
     with tempfile.TemporaryDirectory() as directory:
         path = directory + "/token"
-        with open(path, "w") as file:
-            file.write("s3cret\n")
+        write(path, "s3cret\n")
         os.chmod(path, 0o644)
         run = subprocess.run([PROGRAM, "serve", "--token-file", path], capture_output=True, timeout=30)
         result(run.returncode == 1 and b"chmod 600" in run.stderr, "a token file that every user can read", run.stderr)
@@ -214,8 +209,7 @@ def check_token():
             run = subprocess.run([PROGRAM, "serve", "--token-file", path], capture_output=True, timeout=30)
             result(run.returncode == 1 and run.stderr.count(b"\n") == 1 and why in run.stderr,
                    "a bad token file: %.20r" % text, run.stderr)
-        with open(path, "w") as file:
-            file.write("s3cret\r\n")
+        write(path, "s3cret\r\n")
         with Serve("--token-file", path) as serve:
             same("a token line that ends with CR LF", serve.get("/healthz", Authorization="Bearer s3cret").code, 200)
 
@@ -313,8 +307,7 @@ def check_no_token():
     warning = "no token is needed (--token-file FILE)"
     with tempfile.TemporaryDirectory() as directory:
         path = directory + "/token"
-        with open(path, "w") as file:
-            file.write("s3cret\n")
+        write(path, "s3cret\n")
         os.chmod(path, 0o600)
         for listen, args, lines in (("0.0.0.0:0", (), 1), (":0", (), 1), ("[::]:0", (), 1), ("127.0.0.1:0,0.0.0.0:0", (), 1),
                                     ("127.0.0.1:0", (), 0), ("127.9.9.9:0,[::1]:0", (), 0), ("localhost:0", (), 0),
@@ -370,8 +363,7 @@ def check_privileges():
         seen = http["Uid"] == collector["Uid"] or need("ptrace", "the HTTP process: its libraries and files")
         roles = [("collector", serve.process.pid)] + ([("HTTP", serve.http_pid())] if seen else [])
         for role, pid in roles:
-            with open("/proc/%d/maps" % pid) as file:
-                same("the %s process: libmicrohttpd is mapped" % role, "libmicrohttpd" in file.read(), role == "HTTP")
+            same("the %s process: libmicrohttpd is mapped" % role, "libmicrohttpd" in read("/proc/%d/maps" % pid), role == "HTTP")
         # CAP_SYS_PTRACE and CAP_IPC_LOCK at most: BPF is loaded once. CAP_SETUID and CAP_SETGID are for children
         # that enter homes, and CAP_KILL ends them.
         uses = 1 << 14 | 1 << 19 | 1 << 38 | 1 << 21

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """zmem-bpf serve with hostile filters: each is answered or refused and costs little memory; other
 requests are answered. Some of the filters on the command line."""
@@ -13,12 +13,9 @@ import tempfile
 import time
 import urllib.parse
 
-sys.dont_write_bytecode = True
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE + "/../support")
-
-from outcome import PROGRAM, exit_code, result, run_checks, wait_until  # noqa: E402
-from serving import Serve  # noqa: E402
+import paths  # noqa: F401
+from outcome import PROGRAM, exit_code, result, run_checks, wait_until
+from serving import Serve
 
 SANITIZED = "-san" in PROGRAM
 NAMES = 60

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """zmem-bpf serve with many clients, slow clients, few descriptors, and a collector process that hangs or
 fails."""
@@ -15,12 +15,9 @@ import tempfile
 import threading
 import time
 
-sys.dont_write_bytecode = True
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE + "/../support")
-
-from outcome import PROGRAM, exit_code, have, need, result, run_checks, same, wait_until  # noqa: E402
-from serving import Answer, Serve  # noqa: E402
+from paths import HERE
+from outcome import PROGRAM, exit_code, have, need, result, run_checks, same, wait_until
+from serving import Answer, Serve
 
 SANITIZED = "-san" in PROGRAM
 

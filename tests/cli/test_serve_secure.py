@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """zmem-bpf serve: pages of other sites, requests with ambiguous hosts, users that try to signal or trace
 the HTTP process, and a collector process that does not answer."""
@@ -15,12 +15,9 @@ import tempfile
 import threading
 import time
 
-sys.dont_write_bytecode = True
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE + "/../support")
-
-from outcome import PROGRAM, exit_code, have, need, result, run_checks, same, wait_until  # noqa: E402
-from serving import Answer, Serve  # noqa: E402
+import paths  # noqa: F401
+from outcome import PROGRAM, exit_code, have, need, read, result, run_checks, same, wait_until
+from serving import Answer, Serve
 
 FILES = ("/files", "/files.json") if have("counters") else ()
 PAGES = ("/", "/metrics", "/snapshot.json", "/page.json", "/history.json", "/healthz", *FILES)
@@ -110,7 +107,7 @@ def check_names_apart(_):
     if not need("mount", "names"):
         return
     sys.stdout.flush()
-    run = subprocess.run(["unshare", "-n", "-m", sys.executable, __file__, "names"], check=False)
+    run = subprocess.run(["unshare", "-n", "-m", sys.executable, "-B", __file__, "names"], check=False)
     same("names: all were tried", run.returncode, 0)
 
 
@@ -165,8 +162,7 @@ def check_user(serve):
 
 
 def state(pid):
-    with open("/proc/%d/stat" % pid) as file:
-        return file.read().rsplit(")", 1)[1].split()[0]
+    return read("/proc/%d/stat" % pid).rsplit(")", 1)[1].split()[0]
 
 
 def check_goes_on(serve):

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Signals at any moment: those that end it leave the old file or the new one and nothing else,
 those that do not (a window that changes, a stop, a profiler) change nothing in what it says. More moments
@@ -16,10 +16,8 @@ import sys
 import tempfile
 import time
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, have, mkmem_pids, need, result  # noqa: E402
+import paths  # noqa: F401
+from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, have, mkmem_pids, need, read, result, write
 
 LONG = bool(os.environ.get("LONG"))
 ROUNDS = 24 if LONG else 6
@@ -57,16 +55,14 @@ def check_ended(pids):
                    signal.SIGALRM, signal.SIGKILL):
         problems, codes = [], set()
         for i in range(ROUNDS):
-            with open(path, "w", encoding="ascii") as f:
-                f.write("old")
+            write(path, "old")
             child = start(*args, preexec_fn=no_core)
             # Half of the signals near the end, where the file is renamed.
             pause(life * (random.random() if i % 2 else 0.7 + 0.4 * random.random()))
             child.send_signal(number)
             said = child.communicate(timeout=LIMIT)[1]
             codes.add(child.returncode)
-            with open(path, encoding="utf-8") as f:
-                text = f.read()
+            text = read(path)
             if child.returncode not in (0, -number):
                 problems.append("exit code %d: %s" % (child.returncode, said))
             if text != "old" and len(json.loads(text)["processes"]) != count:
@@ -88,12 +84,10 @@ def check_ended(pids):
 
 def check_between(where, path, args):
     """At the worst moment: the new file has its temporary name."""
-    with open(path, "w", encoding="ascii") as f:
-        f.write("old")
+    write(path, "old")
     child = start(*args, env=dict(os.environ, LD_PRELOAD=PRELOAD, TERM_AT_RENAME="1"))
     said = child.communicate(timeout=LIMIT)[1]
-    with open(path, encoding="utf-8") as f:
-        text = f.read()
+    text = read(path)
     result(child.returncode == -signal.SIGTERM and text.startswith("{") and
            os.listdir(where) == ["file"], "SIGTERM between two names: the new file, and no other",
            (child.returncode, said, text[:100], os.listdir(where)))
@@ -164,19 +158,14 @@ def check_load():
     result(not problems, "a storm of SIGSTOP, SIGCONT: files loads its program", problems[:2])
 
 
-def main():
-    random.seed(1)
-    with subprocess.Popen((MKMEM, "anon", "fork", "shmem", "threads"), stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE, text=True) as child:
-        pids = [str(pid) for pid in mkmem_pids(child).values()]
-        try:
-            check_ended(",".join(pids))
-            check_storm(",".join(pids))
-            check_load()
-        finally:
-            child.stdin.close()
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+random.seed(1)
+with subprocess.Popen((MKMEM, "anon", "fork", "shmem", "threads"), stdin=subprocess.PIPE,
+                      stdout=subprocess.PIPE, text=True) as child:
+    pids = [str(pid) for pid in mkmem_pids(child).values()]
+    try:
+        check_ended(",".join(pids))
+        check_storm(",".join(pids))
+        check_load()
+    finally:
+        child.stdin.close()
+sys.exit(exit_code())

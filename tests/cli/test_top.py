@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """top on terminals: keys, sizes, types of terminals. However top ends, it restores the terminal."""
 
@@ -12,11 +12,9 @@ import subprocess
 import sys
 import time
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import MKMEM, O, PROGRAM, exit_code, mkmem_pids, need, result  # noqa: E402
-from terminal import PATIENCE, Pty, Tmux  # noqa: E402
+import paths  # noqa: F401
+from outcome import MKMEM, O, PROGRAM, exit_code, mkmem_pids, need, read, result, write
+from terminal import PATIENCE, Pty, Tmux
 
 HERE = os.path.dirname(os.path.abspath(__file__)) + "/.."
 PRLIMIT = shutil.which("prlimit")
@@ -45,10 +43,8 @@ def check_golden(tmux, name, good):
     if os.environ.get("UPDATE_GOLDEN") == "1":
         tmux.until(good)
         time.sleep(1)  # time itself: the last part is drawn
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(trimmed(tmux.screen()))
-    with open(path, encoding="utf-8") as file:
-        want = file.read()
+        write(path, trimmed(tmux.screen()))
+    want = read(path)
     screen = trimmed(tmux.until(lambda screen: trimmed(screen) == want))
     differ = [(a, b) for a, b in zip(want.splitlines(), screen.splitlines()) if a != b]
     result(want == screen, "a recording, %s: to the byte" % name, differ[:2])
@@ -56,13 +52,12 @@ def check_golden(tmux, name, good):
 
 def check_replay():
     """The screens of a recording are always the same. `whole`: to the byte; the others have golden files of unit tests."""
-    tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
     steps = (("list", (), "rows 1"), ("groups", ("g",), "of 13"),
              ("tree", ("g", "g", "g", "g", "g", "t"), "  tree "), ("bytes", ("t", "b"), "16904304"),
              ("search", ("b", "/", "mk"), "search: mk"), ("detail", ("Enter", "Enter"), "recordings do not contain them"),
              ("bad_filter", ("q", "f", "("), "a ( has no )"), ("help", ("Escape", "Escape", "?"), "Keys"))
     whole = ("list", "tree")
-    try:
+    with Tmux((PROGRAM, "top", "--replay", GUEST)) as tmux:
         tmux.until(lambda screen: "rows 1" in screen)
         for name, keys, sign in steps:
             for key in keys:
@@ -83,8 +78,6 @@ def check_replay():
         screen = tmux.until(lambda screen: "exit code" in screen)
         result("exit code 0" in screen, "q: exit code 0", screen)
         result("PSS" not in screen, "q: the former screen is back", screen)
-    finally:
-        tmux.close()
 
 
 def check_live():
@@ -92,27 +85,22 @@ def check_live():
     with subprocess.Popen((MKMEM, "anon", "names"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           text=True) as child:
         pids = [str(pid) for pid in mkmem_pids(child).values()]
-        tmux = Tmux((PROGRAM, "top", "-i", "0.2", "-p", ",".join(pids), "-o", "pid,pss,pss_change,comm"),
-                    columns=100, rows=40)
-        try:
-            screen = tmux.until(lambda screen: "%d rows" % len(pids) in screen)
-            result("%d rows" % len(pids) in screen, "hostile names: all rows", screen)
+        with Tmux((PROGRAM, "top", "-i", "0.2", "-p", ",".join(pids), "-o", "pid,pss,pss_change,comm"),
+                  columns=100, rows=40) as tmux:
+            screen = tmux.shows("hostile names: all rows", lambda screen: "%d rows" % len(pids) in screen)
             result(all(ord(c) >= 32 and not 0x7f <= ord(c) < 0xa0 and not 0x202a <= ord(c) <= 0x202e
                        for c in screen.replace("\n", "")), "hostile names: no control characters",
                    screen)
             result("\\x1b" in screen, "hostile names: escaped", screen)
             check_maps(tmux)
             check_gone(tmux, child, pids)
-        finally:
-            tmux.close()
         child.stdin.close()
 
 
 def bpf_files(tmux):
     """How many programs, maps and links of BPF the program in the tmux holds."""
     shell = tmux.tmux("display-message", "-p", "#{pane_pid}").strip()
-    with open("/proc/%s/task/%s/children" % (shell, shell), encoding="ascii") as file:
-        pid = file.read().split()[0]
+    pid = read("/proc/%s/task/%s/children" % (shell, shell)).split()[0]
     count = 0
     for fd in os.listdir("/proc/%s/fd" % pid):
         try:
@@ -127,8 +115,7 @@ def check_growth():
     argv = (O + "/growlab", "mmap")
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         child.stdout.readline()
-        tmux = Tmux((PROGRAM, "top", "-i", "0.5", "-p", str(child.pid)))
-        try:
+        with Tmux((PROGRAM, "top", "-i", "0.5", "-p", str(child.pid))) as tmux:
             tmux.until(lambda screen: "1 row" in screen)
             before = bpf_files(tmux)
             tmux.keys("w")
@@ -155,8 +142,6 @@ def check_growth():
             screen = tmux.until(lambda screen: "? help  q quit" in screen)
             result("? help  q quit" in screen and bpf_files(tmux) == before, "growth: Escape detaches it",
                    (before, bpf_files(tmux)))
-        finally:
-            tmux.close()
         child.stdout.close()
 
 
@@ -175,10 +160,8 @@ def check_gone(tmux, child, pids):
     found = re.search(r"following (\d+)", screen)
     result(found and found.group(1) in pids, "F: follows a process", screen)
     child.stdin.close()
-    screen = tmux.until(lambda screen: "is gone" in screen)
-    result("is gone" in screen, "the followed process ends: message", screen)
-    screen = tmux.until(lambda screen: "no rows" in screen)
-    result("no rows" in screen, "all end: no rows", screen)
+    tmux.shows("the followed process ends: message", "is gone")
+    tmux.shows("all end: no rows", "no rows")
 
 
 def started(term):
@@ -341,25 +324,20 @@ def check_stop():
 
 def check_shell():
     """Ctrl-Z in a shell restores its terminal; fg continues top."""
-    tmux = Tmux(("bash", "--norc", "--noprofile", "-i"), PS1="prompt:")
-    try:
+    with Tmux(("bash", "--norc", "--noprofile", "-i"), PS1="prompt:") as tmux:
         tmux.until(lambda screen: "prompt:" in screen)
         tmux.keys(shlex.join((PROGRAM, "top", "--replay", os.path.realpath(GUEST))), "Enter")
         tmux.until(lambda screen: "rows 1 to" in screen)
         tmux.keys("C-z")
-        screen = tmux.until(lambda screen: "Stopped" in screen)
-        result("Stopped" in screen, "Ctrl-Z: the shell is back", screen)
+        tmux.shows("Ctrl-Z: the shell is back", "Stopped")
         tmux.keys("stty -a", "Enter")
         screen = tmux.until(lambda screen: "icanon" in screen)
         result(" icanon" in screen and " echo " in screen, "Ctrl-Z: modes of the shell", screen)
         tmux.keys("fg", "Enter")
-        screen = tmux.until(lambda screen: "rows 1 to" in screen)
-        result("rows 1 to" in screen, "fg: redrawn", screen)
+        tmux.shows("fg: redrawn", "rows 1 to")
         tmux.keys("q")
         screen = tmux.until(lambda screen: "icanon" in screen)
         result("rows 1 to" not in screen, "fg, q: the shell is back", screen)
-    finally:
-        tmux.close()
 
 
 def check_sizes():
@@ -405,25 +383,20 @@ def check_idle():
     term.close()
 
 
-def main():
-    check_refusals()
-    check_kinds()
-    check_colors()
-    check_ends()
-    check_shortage()
-    check_hangup()
-    check_stop()
-    check_sizes()
-    check_last_cell()
-    check_idle()
-    if need("tmux", "screens"):
-        check_replay()
-        check_shell()
-        check_live()
-        if need("bpf", "growth"):
-            check_growth()
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+check_refusals()
+check_kinds()
+check_colors()
+check_ends()
+check_shortage()
+check_hangup()
+check_stop()
+check_sizes()
+check_last_cell()
+check_idle()
+if need("tmux", "screens"):
+    check_replay()
+    check_shell()
+    check_live()
+    if need("bpf", "growth"):
+        check_growth()
+sys.exit(exit_code())

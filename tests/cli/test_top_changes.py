@@ -1,19 +1,16 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Changes in top: forward and back in a recording, and with other filters."""
 # needs: tmux
 
-import os
 import re
 import subprocess
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import PROGRAM, exit_code, result  # noqa: E402
-from terminal import Tmux  # noqa: E402
+import paths  # noqa: F401
+from outcome import PROGRAM, exit_code, result
+from terminal import Tmux
 
 GROWER = """
 import time
@@ -37,21 +34,20 @@ def check_changes():
             return re.search(r" [+-]\d", " ".join(line))
 
         # With this interval, frames change only by keys.
-        tmux = Tmux((PROGRAM, "top", "--replay", recording, "-i", "1000", "-p", str(child.pid)), columns=120)
+        with Tmux((PROGRAM, "top", "--replay", recording, "-i", "1000", "-p", str(child.pid)), columns=120) as tmux:
 
-        def find_rows(*signs):
-            seen = [None]
+            def find_rows(*signs):
+                seen = [None]
 
-            def settled(screen):
-                # Twice the same: not a screen of which a part is drawn.
-                seen.append(screen)
-                return seen[-1] == seen[-2] and all(sign in screen for sign in signs + ("? help",))
+                def settled(screen):
+                    # Twice the same: not a screen of which a part is drawn.
+                    seen.append(screen)
+                    return seen[-1] == seen[-2] and all(sign in screen for sign in signs + ("? help",))
 
-            screen = tmux.until(settled)
-            return [line.split() for line in screen.splitlines()
-                    if re.search(r" (1 row|no rows)$|^ *%d " % child.pid, line)]
+                screen = tmux.until(settled)
+                return [line.split() for line in screen.splitlines()
+                        if re.search(r" (1 row|no rows)$|^ *%d " % child.pid, line)]
 
-        try:
             find_rows("paused", "snapshot 3 of 3")
             tmux.keys("[")
             find_rows("snapshot 1 of 3")
@@ -72,17 +68,12 @@ def check_changes():
             first = find_rows("snapshot 1 of 3", "1 row")
             result(len(first) == 2 and not any(map(changed, first)), "the first frame: no changes", first)
             tmux.keys("q")
-        finally:
-            tmux.close()
-        tmux = Tmux((PROGRAM, "top", "--replay", recording, "-i", "1000", "--delta", "start", "--min", "1K", "-p",
-                     str(child.pid)), columns=120)
-        try:
+        with Tmux((PROGRAM, "top", "--replay", recording, "-i", "1000", "--delta", "start", "--min", "1K", "-p",
+                   str(child.pid)), columns=120) as tmux:
             tmux.keys(".")
             found = find_rows("snapshot 2 of 3")
             result(len(found) == 2 and changed(found[0]) and not changed(found[1]),
                    "--min: the total has no changes", found)
-        finally:
-            tmux.close()
 
 
 if __name__ == "__main__":

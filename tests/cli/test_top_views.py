@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Views of top, of live processes and of recordings: the processes of a group, folds of the tree, the head, the time line,
 files and RAM. unit/test_top_*.c have what each key does, with a golden file of the screen."""
@@ -12,11 +12,9 @@ import subprocess
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import MKMEM, PROGRAM, exit_code, have, mkmem_pids, need, result, run_checks  # noqa: E402
-from terminal import Tmux, headings_at  # noqa: E402
+import paths  # noqa: F401
+from outcome import MKMEM, PROGRAM, exit_code, have, mkmem_pids, need, read, result, run_checks
+from terminal import Tmux, headings_at
 
 HERE = os.path.dirname(os.path.abspath(__file__)) + "/.."
 GUEST = os.path.realpath(HERE + "/fixtures/recordings/guest-6.12.zmem")
@@ -49,8 +47,7 @@ def check_groups():
     """For each kind of group: Enter shows exactly its processes, Escape and Backspace lead back to that group."""
     for key, json_key in (("name", "name"), ("user", "uid"), ("unit", "unit")):
         want = recorded(json_key)
-        tmux = Tmux((PROGRAM, "top", "--replay", GUEST, "-g", key), columns=140, rows=60)
-        try:
+        with Tmux((PROGRAM, "top", "--replay", GUEST, "-g", key), columns=140, rows=60) as tmux:
             count = "%d row%s" % (len(want), "" if len(want) == 1 else "s")
             tmux.until(lambda screen: count in screen and "grouped by %s " % key in screen)
             found, same = [], True
@@ -74,8 +71,6 @@ def check_groups():
             tmux.keys("F")
             screen = tmux.until(lambda screen: "following " in screen)
             result("following %s " % key in screen, "groups of one %s: following" % key, screen)
-        finally:
-            tmux.close()
 
 
 def check_live_group():
@@ -83,8 +78,7 @@ def check_live_group():
     with subprocess.Popen((MKMEM, "anon", "names"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         pids = mkmem_pids(child)
         everything = ",".join(str(pid) for pid in pids.values())
-        tmux = Tmux((PROGRAM, "top", "-i", "0.2", "-p", everything, "-g", "user"), rows=40)
-        try:
+        with Tmux((PROGRAM, "top", "-i", "0.2", "-p", everything, "-g", "user"), rows=40) as tmux:
             tmux.until(lambda screen: "1 row" in screen)
             tmux.keys("Enter")
             screen = tmux.until(lambda screen: "%d rows" % len(pids) in screen)
@@ -95,10 +89,7 @@ def check_live_group():
                    "a filter in a group: the head says both", screen)
             child.stdin.close()
             tmux.keys("Escape")
-            screen = tmux.until(lambda screen: "grouped by user" in screen)
-            result("grouped by user" in screen, "back from a group that has ended", screen)
-        finally:
-            tmux.close()
+            tmux.shows("back from a group that has ended", "grouped by user")
 
 
 def time_of(screen):
@@ -111,8 +102,7 @@ def check_folds():
     script = "sleep 1000 & sleep 1000 & echo ready; wait"
     with subprocess.Popen(("sh", "-c", script), start_new_session=True, stdout=subprocess.PIPE) as child:
         child.stdout.readline()
-        with open("/proc/%d/task/%d/children" % (child.pid, child.pid), encoding="ascii") as file:
-            pids = [str(child.pid)] + file.read().split()
+        pids = [str(child.pid)] + read("/proc/%d/task/%d/children" % (child.pid, child.pid)).split()
         tmux = Tmux((PROGRAM, "top", "--tree", "-i", "0.2", "-p", ",".join(pids), "-o", "pid,rss,name"), columns=100, rows=30)
         try:
             screen = tmux.until(lambda screen: "3 rows" in screen)
@@ -146,8 +136,7 @@ def size(text):
 
 def check_head():
     """The sums of RAM and the pressure are those of /proc; our own cost is in the help alone."""
-    tmux = Tmux((PROGRAM, "top", "-i", "0.2"))
-    try:
+    with Tmux((PROGRAM, "top", "-i", "0.2")) as tmux:
         screen = tmux.until(lambda screen: "RAM " in screen)
         sums, bar = screen.splitlines()[:2]
         found = re.fullmatch(r"RAM (\S+): used (\S+), can be freed (\S+), free (\S+)", sums)
@@ -162,8 +151,7 @@ def check_head():
         result(found and abs(bar.count("|") - 36 * used / total) < 2, "the bar", (sums, bar))
         tall = headings_at(screen)
         tmux.keys("m")
-        screen = tmux.until(lambda screen: headings_at(screen) < tall)
-        result(headings_at(screen) < tall, "m: fewer lines of RAM", screen)
+        screen = tmux.shows("m: fewer lines of RAM", lambda screen: headings_at(screen) < tall)
         tmux.keys("m")
         tmux.until(lambda screen: "RUN zmem-bpf" in screen)
         result("of a CPU" not in screen, "the head: not our own cost", screen)
@@ -171,8 +159,6 @@ def check_head():
         tmux.keys("?")
         screen = tmux.until(lambda screen: "of a CPU" in screen)
         result(re.search(r"this program: \d+\.\d % of a CPU, .* ms to collect", screen), "help: our own cost", screen)
-    finally:
-        tmux.close()
 
 
 def second_of(recording):
@@ -186,8 +172,7 @@ def check_timeline():
     with tempfile.TemporaryDirectory() as directory:
         recording = directory + "/recording"
         subprocess.run((PROGRAM, "record", recording, "-q", "-c", "3", "-i", "0.5", "-p", str(os.getpid())), check=True)
-        tmux = Tmux((PROGRAM, "top", "--replay", recording, "-i", "1000"), columns=80, rows=24)
-        try:
+        with Tmux((PROGRAM, "top", "--replay", recording, "-i", "1000"), columns=80, rows=24) as tmux:
             tmux.until(lambda screen: "snapshot 3 of 3" in screen)
             tmux.keys("{")
             screen = tmux.until(lambda screen: "snapshot 1 of 3" in screen)
@@ -197,22 +182,13 @@ def check_timeline():
                                    (("@", "-1h", "Enter"), 3, "the recording is from"),
                                    (("@", "event:1", "Enter"), 3, "the recording has 0 events")):
                 tmux.keys(*keys)
-                good = lambda screen, at=at, says=says: "snapshot %d of 3" % at in screen and says in screen
-                screen = tmux.until(good)
-                result(good(screen), "%s: snapshot %d" % (" ".join(keys), at), screen)
-        finally:
-            tmux.close()
+                tmux.shows("%s: snapshot %d" % (" ".join(keys), at), lambda screen, at=at, says=says: "snapshot %d of 3" % at in screen and says in screen)
         for at, frame in (("-0s", 3), (second_of(recording), 2)):
-            tmux = Tmux((PROGRAM, "top", "--replay", recording, "--at", at, "-i", "1000"))
-            try:
+            with Tmux((PROGRAM, "top", "--replay", recording, "--at", at, "-i", "1000")) as tmux:
                 screen = tmux.until(lambda screen: "snapshot " in screen)
                 result("snapshot %d of 3" % frame in screen, "--at %s: it begins there" % at, screen)
                 tmux.keys(",")
-                good = lambda screen, frame=frame: "snapshot %d of 3" % (frame - 1) in screen
-                screen = tmux.until(good)
-                result(good(screen), "--at %s: a step back" % at, screen)
-            finally:
-                tmux.close()
+                tmux.shows("--at %s: a step back" % at, lambda screen, frame=frame: "snapshot %d of 3" % (frame - 1) in screen)
 
 
 def times_of(recording):
@@ -238,16 +214,11 @@ def check_corrupt():
                 data = file.read()
                 file.seek(data.index(b"PART", data.index(b"PART") + 4) + 40)
                 file.write(b"\xff\xff\xff")
-        tmux = Tmux((PROGRAM, "top", "--replay", directory, "-i", "1000"), columns=200)
-        try:
+        with Tmux((PROGRAM, "top", "--replay", directory, "-i", "1000"), columns=200) as tmux:
             tmux.until(lambda screen: "snapshot 3 of 4" in screen)
             for key, at in ((",", 1), (".", 3), (".", 3), (",", 1), (",", 1)):
                 tmux.keys(key)
-                good = lambda screen, at=at: "snapshot %d of 4" % at in screen
-                screen = tmux.until(good)
-                result(good(screen), "a corrupt snapshot, %s: snapshot %d" % (key, at), screen)
-        finally:
-            tmux.close()
+                tmux.shows("a corrupt snapshot, %s: snapshot %d" % (key, at), lambda screen, at=at: "snapshot %d of 4" % at in screen)
 
 
 def list_files(*args):
@@ -295,8 +266,7 @@ def check_files():
             result(len(rows) == 1 and re.match(r"24\.0 MiB +0 +24\.0 MiB +tmpfs +tmpfs ", rows[0].strip()),
                    "l: the file has its row", screen)
             tmux.keys("f", file.name + "$", "Enter")
-            screen = tmux.until(lambda screen: " 1 row\n" in screen and "? help" in screen)
-            result(" 1 row\n" in screen, "a filter: one file", screen)
+            tmux.shows("a filter: one file", lambda screen: " 1 row\n" in screen and "? help" in screen)
             tmux.keys("Enter")
             screen = tmux.until(lambda screen: "open or maps it" in screen)
             shown = {int(pid) for pid in re.findall(r"^ *(\d+)  \S", screen, re.M)}
@@ -308,15 +278,12 @@ def check_files():
             screen = tmux.until(lambda screen: "grouped by mount" in screen and "? help" in screen)
             result(re.search(r"^ *1 +24\.0 MiB +0 +24\.0 MiB  /dev/shm *$", screen, re.M), "groups of one mount", screen)
             tmux.keys("Enter")
-            screen = tmux.until(lambda screen: "  mount /dev/shm" in screen and file.name in screen)
-            result(file.name in screen, "Enter: the files of the mount", screen)
+            tmux.shows("Enter: the files of the mount", lambda screen: "  mount /dev/shm" in screen and file.name in screen)
             tmux.keys("Escape")
-            screen = tmux.until(lambda screen: "grouped by mount" in screen)
-            result("grouped by mount" in screen, "Escape: the groups again", screen)
+            tmux.shows("Escape: the groups again", "grouped by mount")
             # The file is gone with the next reading.
             os.truncate(file.name, 0)
-            screen = tmux.until(lambda screen: "no rows" in screen)
-            result("no rows" in screen, "a file without pages is gone", screen)
+            tmux.shows("a file without pages is gone", "no rows")
             tmux.keys("l")
             screen = tmux.until(lambda screen: "Enter details" in screen)
             result(" PSS " in screen and "Enter details" in screen, "l: the processes again", screen)
@@ -328,8 +295,7 @@ def check_files():
 
 def check_ram():
     """R shows the classes of RAM."""
-    tmux = Tmux((PROGRAM, "top"))
-    try:
+    with Tmux((PROGRAM, "top")) as tmux:
         tmux.until(has_rows)
         tmux.keys("R")
         screen = tmux.until(lambda screen: "%RAM" in screen and "CHANGE" in screen)
@@ -337,17 +303,13 @@ def check_ram():
         result(counted, "R: how the RAM was counted", screen)
         result(re.search(r"^free +[0-9.]+ [MG]iB +[0-9.]+", screen, re.M), "R: the free RAM", screen)
         tmux.keys("R")
-        screen = tmux.until(lambda screen: "by pss" in screen)
-        result("by pss" in screen, "R again: the processes", screen)
-    finally:
-        tmux.close()
+        tmux.shows("R again: the processes", "by pss")
 
 
 def check_no_files():
     """Without capabilities, one sentence says why there are none."""
     drop = ("setpriv", "--bounding-set", "-bpf,-perfmon,-sys_admin") if have("users") else ()
-    tmux = Tmux((*drop, PROGRAM, "top"))
-    try:
+    with Tmux((*drop, PROGRAM, "top")) as tmux:
         tmux.until(has_rows)
         tmux.keys("l")
         screen = tmux.until(lambda screen: "files: " in screen)
@@ -357,10 +319,7 @@ def check_no_files():
         result(len(line) == 1 and re.search(hint, said),
                "without capabilities: why", screen)
         tmux.keys("Escape")
-        screen = tmux.until(lambda screen: "by pss" in screen)
-        result("by pss" in screen, "without capabilities: back to the processes", screen)
-    finally:
-        tmux.close()
+        tmux.shows("without capabilities: back to the processes", "by pss")
 
 
 if __name__ == "__main__":

@@ -41,8 +41,7 @@ have counters
 notes=$?
 
 # ---- number and interval of ticks ----
-zmem watch -c 3 -i 0.1 -p "$still"
-expect_rc 'three ticks: exit code' 0
+works 'three ticks: exit code' watch -c 3 -i 0.1 -p "$still"
 expect_stderr_lines 'three ticks: silent on stderr' "$notes"
 equal 'three ticks: three tables' "$(grep -ac '^ *PID ' "$TMP/out")" 3
 equal 'three ticks: three totals' "$(grep -ac '^20 processes hold' "$TMP/out")" 3
@@ -273,8 +272,7 @@ run timeout -s KILL "$PATIENCE" bash -c 'exec "$0" watch -c 3 -i 0.1 -p "$1" >/d
 expect_rc 'a full device: exit code' 1
 expect_stderr_lines 'a full device: one message' $((1 + notes))
 echo '{"before":1}' >"$TMP/log"
-zmem watch -c 2 -i 0.1 -F ndjson -p "$still" --output "$TMP/log"
-expect_rc '--output: exit code' 0
+works '--output: exit code' watch -c 2 -i 0.1 -F ndjson -p "$still" --output "$TMP/log"
 equal '--output: appends' "$(head -n 1 "$TMP/log") $(wc -l <"$TMP/log")" '{"before":1} 43'
 # The reader opens the FIFO late: starting takes as long as five ticks.
 mkfifo "$TMP/late"
@@ -346,8 +344,7 @@ equal 'one of two has ended: watch goes on' "$rc $(grep -ac ' total$' "$TMP/out"
 
 # ---- recordings ----
 zmem record -c 4 -i 0.2 "$TMP/recording" -q
-zmem watch --replay "$TMP/recording" -F ndjson
-expect_rc 'replay: exit code' 0
+works 'replay: exit code' watch --replay "$TMP/recording" -F ndjson
 check 'replay: fits the schema' "${VALID[@]}" "$TMP/out"
 equal 'replay: every frame' "$(ticks "$TMP/out")" 4
 check 'replay: the recorded times' jq -es 'map(select(.watch).timestamp_ms) | .[3] - .[0] | . >= 500 and . < 60000' "$TMP/out"

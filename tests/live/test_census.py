@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """zmem-bpf system: the census of page frames beside memory of which the truth is known. A state takes 30 to 60 MiB; the
 class where it belongs must grow by as much, no other class of the kernel by a quarter of it, and all of it must go with the
@@ -25,12 +25,9 @@ import tempfile
 import threading
 import time
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import (O, POOL, PROGRAM, cgroup_removed, exit_code, huge_pages, need, result, run_checks,  # noqa: E402
-                     wait_until)
-import validate_json  # noqa: E402
+import paths  # noqa: F401
+from outcome import MEMORY_CGROUPS, O, POOL, PROGRAM, cgroup_removed, exit_code, huge_pages, need, result, run_checks, wait_until, write
+import validate_json
 
 PAGE, MIB, HUGE = mmap.PAGESIZE, 1 << 20, 2 << 20
 SIZE = 40 * MIB
@@ -48,7 +45,6 @@ QUIET = {"anon_unmapped", "large_kmalloc", "vmalloc", "percpu", "hugetlb", "zram
 PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 HUGETLB = 0x40000
 MADV_HUGEPAGE, MADV_NOHUGEPAGE = 14, 15
-BASE = next((p for p in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.exists(p + "/cgroup.procs")), None)
 NAME = "zmem-census-%d" % os.getpid()
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.syscall.restype = ctypes.c_long
@@ -366,14 +362,11 @@ def zram():
     with open(at + "hot_add", encoding="ascii") as file:
         number = file.read().strip()
     try:
-        with open("/sys/block/zram%s/disksize" % number, "w", encoding="ascii") as file:
-            file.write(str(SIZE))
+        write("/sys/block/zram%s/disksize" % number, str(SIZE))
         yield "/dev/zram" + number
     finally:
-        with open("/sys/block/zram%s/reset" % number, "w", encoding="ascii") as file:
-            file.write("1")
-        with open(at + "hot_remove", "w", encoding="ascii") as file:
-            file.write(number)
+        write("/sys/block/zram%s/reset" % number, "1")
+        write(at + "hot_remove", number)
 
 
 def of_zram():
@@ -405,7 +398,7 @@ def deleted_cgroups(name, count, size):
     """As many memory cgroups that were removed and still have page cache of files."""
     with tempfile.TemporaryDirectory(dir=O) as at:
         for number in range(count):
-            cgroup = "%s/%s-%d" % (BASE, name, number)
+            cgroup = "%s/%s-%d" % (MEMORY_CGROUPS, name, number)
             os.mkdir(cgroup)
             try:
                 subprocess.run(["sh", "-c", 'echo 0 >"$1/cgroup.procs" && exec head -c "$2" /dev/zero >"$3"', "-", cgroup,
@@ -465,11 +458,6 @@ def sums():
     result(not bad, "each class is near its counter", off)
 
 
-def main():
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # it gives back what it made
-    run_checks((of_hugetlb, of_pipes, of_io_uring, of_packet_ring, of_vmalloc, of_large_kmalloc, of_kernel_stacks, of_sockets, of_network_rings, of_zram, of_deleted_cgroups, sums))
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # it gives back what it made
+run_checks((of_hugetlb, of_pipes, of_io_uring, of_packet_ring, of_vmalloc, of_large_kmalloc, of_kernel_stacks, of_sockets, of_network_rings, of_zram, of_deleted_cgroups, sums))
+sys.exit(exit_code())

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """zmem-bpf files: every kind of file to the page, also of other mount namespaces, and the sums of
 the machine beside those of the kernel. Other tests make files meanwhile: what is wrong with such a sum is
@@ -15,18 +15,15 @@ import sys
 import tempfile
 import threading
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import PROGRAM, cgroup_removed, exit_code, huge_pages, need, result, run_checks, wait_until  # noqa: E402
-import validate_json  # noqa: E402
+import paths  # noqa: F401
+from outcome import MEMORY_CGROUPS, PROGRAM, cgroup_removed, exit_code, huge_pages, need, result, run_checks, wait_until
+import validate_json
 
 PAGE = mmap.PAGESIZE
 LIMIT = 60
 TRIES = 20
 SLACK = (os.cpu_count() * 125 + 64) * PAGE  # what the kernel keeps apart for each CPU, and more
 NAME = "zmem-files-%d" % os.getpid()
-BASE = next((p for p in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.exists(p + "/cgroup.procs")), None)
 IPC_RMID = 0
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.shmat.restype = ctypes.c_void_p
@@ -370,7 +367,7 @@ def of_cgroups():
         return
     with tmpfs() as at:
         for name, pages in (("one", 600), ("two", 300)):
-            cgroup = "%s/%s-%s" % (BASE, NAME, name)
+            cgroup = "%s/%s-%s" % (MEMORY_CGROUPS, NAME, name)
             os.mkdir(cgroup)
             try:
                 subprocess.run(["sh", "-c", 'echo 0 >"$1/cgroup.procs" && exec head -c "$2" /dev/zero >>"$3"', "-", cgroup,
@@ -387,7 +384,7 @@ def of_cgroups():
             table = run("-f", at, "-w", "-o", "+cgroup").stdout.decode()
             result("%s-one (deleted) 2.34 MiB, /" % NAME in table, "cgroups: table", table)
         finally:
-            wait_until(lambda: cgroup_removed("%s/%s-two" % (BASE, NAME)))
+            wait_until(lambda: cgroup_removed("%s/%s-two" % (MEMORY_CGROUPS, NAME)))
 
 
 def many_files():
@@ -648,14 +645,9 @@ def system_sums():
     return found
 
 
-def main():
-    if need("counters mount", "files"):
-        run_checks((of_tmpfs, of_other_namespace, of_hidden, of_memfd, of_sysv,
-                    of_ramfs, of_shared_anonymous, of_disk, of_overlay, of_loop, of_hugetlbfs, of_holders, of_hidden_holders,
-                    of_cgroups, many_files, deep_files, churn, churn_of_mappings, files_used_again, mm_used_again, accounts,
-                    system))
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+if need("counters mount", "files"):
+    run_checks((of_tmpfs, of_other_namespace, of_hidden, of_memfd, of_sysv,
+                of_ramfs, of_shared_anonymous, of_disk, of_overlay, of_loop, of_hugetlbfs, of_holders, of_hidden_holders,
+                of_cgroups, many_files, deep_files, churn, churn_of_mappings, files_used_again, mm_used_again, accounts,
+                system))
+sys.exit(exit_code())

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """grow beside /proc: a program with sites that allocate known amounts (support/growlab.c), processes
 that end, execute, fork, are stopped, and many threads and stacks."""
@@ -11,12 +11,10 @@ import subprocess
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from growing import COUNTERS, KIB, LIMIT, MIB, Grow, Lab, functions, program, rollup, run_live, status  # noqa: E402
-from outcome import O, PROGRAM, cgroup_removed, need, result, wait_until  # noqa: E402
-from terminal import Pty  # noqa: E402
+import paths  # noqa: F401
+from growing import COUNTERS, KIB, LIMIT, MIB, Grow, Lab, functions, program, rollup, run_live, status
+from outcome import O, PROGRAM, cgroup_removed, need, result, wait_until, write
+from terminal import Pty
 
 LAB = O + "/growlab"
 # Sizes of tables and of the page that ends a stack belong to a site, too.
@@ -229,8 +227,7 @@ def check_cgroup():
     os.mkdir(base + "/" + group)
     try:
         with lab("mmap") as one, lab("mmap"):
-            with open("%s/%s/cgroup.procs" % (base, group), "w", encoding="ascii") as file:
-                file.write("%d" % one.pid)
+            write("%s/%s/cgroup.procs" % (base, group), "%d" % one.pid)
             grow = Grow("--sample", "1", "--cgroup", "*" + group)
             grow.wait_armed(one.pid)
             one.go()

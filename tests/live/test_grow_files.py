@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Where grow has names from: files that the user of the process may read, and no others; binaries
 that were deleted or replaced; files in the root of the process; FIFOs, links and lies in their place."""
@@ -17,12 +17,10 @@ import tempfile
 import threading
 import time
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from growing import MIB, NOBODY, Lab, directory_for_all, fewer_capabilities, open_files  # noqa: E402
-from growing import run_live, stack_of_4_mib, write  # noqa: E402
-from outcome import PROGRAM, need, result, wait_until  # noqa: E402
+import paths  # noqa: F401
+from growing import MIB, NOBODY, Lab, directory_for_all, fewer_capabilities, open_files
+from growing import run_live, stack_of_4_mib, write
+from outcome import PROGRAM, need, result, wait_until
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support/growlab.c")
 

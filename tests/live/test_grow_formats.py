@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The outputs of grow say the same: table, JSON, folded stacks, the page and the profile, of programs that grow
 alike in each run, that live or have ended, with and without --malloc. All stacks are taken."""
@@ -9,11 +9,9 @@ import os
 import re
 import sys
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from growing import MIB, Grow, Lab, code_is_clean, functions, named, read_profile, run_live  # noqa: E402
-from outcome import O, result, wait_until  # noqa: E402
+import paths  # noqa: F401
+from growing import MIB, Grow, Lab, code_is_clean, functions, named, read_profile, run_live
+from outcome import O, result, wait_until
 
 GIVEN_BACK = "[given back]"
 PAGES, BLOCKS = ("growth", "added", "still"), ("held", "allocated", "growth", "added")

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """grow and files that do not answer: a program on a FUSE file system with a server that stops. The report comes,
 says what it left out, and has the names of the other files; a signal ends it at once; nothing that
@@ -15,12 +15,10 @@ import subprocess
 import sys
 import time
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from growing import Grow, Lab, code_is_clean, directory_for_all, functions, run_live, stack_of_4_mib  # noqa: E402
-from outcome import O, PROGRAM, result, wait_until  # noqa: E402
-from stuck import Process, Server  # noqa: E402
+import paths  # noqa: F401
+from growing import Grow, Lab, code_is_clean, directory_for_all, functions, run_live, stack_of_4_mib
+from outcome import O, PROGRAM, result, wait_until
+from stuck import Process, Server
 
 ENDS_S = 20  # far more than it takes; without helpers it never ended
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """grow and code that a program makes while it runs (support/jitlab.c): stacks go through it, and its
 names come from the perf map of the process, whatever others put in its place."""
@@ -15,12 +15,10 @@ import subprocess
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from growing import LIMIT, MIB, NOBODY, Grow, Lab, directory_for_all, fewer_capabilities, functions, run_live  # noqa: E402
-from growing import stack_of_4_mib, write  # noqa: E402
-from outcome import O, need, result  # noqa: E402
+import paths  # noqa: F401
+from growing import LIMIT, MIB, NOBODY, Grow, Lab, directory_for_all, fewer_capabilities, functions, run_live
+from growing import stack_of_4_mib, write
+from outcome import O, need, result
 
 X86 = platform.machine() == "x86_64"
 NAME = "py::keep:/app/job.py"

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """grow --malloc of a program that leaves functions of its allocator in any way (support/leavelab.cc): it ends as it
 does alone, with the same checksum. What cannot be probed without harm is said."""
@@ -11,11 +11,9 @@ import sys
 import tempfile
 import time
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from growing import LIMIT, Grow, Lab, code_is_clean, libraries, run_live  # noqa: E402
-from outcome import result, wait_until  # noqa: E402
+import paths  # noqa: F401
+from growing import LIMIT, Grow, Lab, code_is_clean, libraries, run_live
+from outcome import result, wait_until
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support/leavelab.cc")
 DIRECTORY = tempfile.TemporaryDirectory()

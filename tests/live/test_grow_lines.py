@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """grow -o +line: lines of sources, from the debugging information of several compilers and of
 separate files; and what a hostile program can make of it."""
@@ -10,11 +10,9 @@ import subprocess
 import sys
 import time
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from growing import KIB, MIB, NOBODY, Lab, directory_for_all, fewer_capabilities, run_live  # noqa: E402
-from outcome import result  # noqa: E402
+import paths  # noqa: F401
+from growing import KIB, MIB, NOBODY, Lab, directory_for_all, fewer_capabilities, run_live
+from outcome import result, write
 
 SOURCE = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support/linelab.c"))
 SLACK = 256 * KIB
@@ -140,8 +138,7 @@ int main() {
 def check_nested_inlined():
     """Functions that were compiled into each other, with names of C++."""
     with directory_for_all() as directory:
-        with open(directory + "/lab.cc", "w", encoding="ascii") as file:
-            file.write(CXX)
+        write(directory + "/lab.cc", CXX)
         subprocess.run(("g++", "-O2", "-g", "-o", directory + "/lab", directory + "/lab.cc"), check=True)
         with Lab(directory + "/lab") as one:
             document = one.grown("-o", "+line")

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """grow --malloc beside a program that knows what it allocates and keeps (support/malloclab.c), with the allocators
 that are installed."""
@@ -13,11 +13,9 @@ import sys
 import tempfile
 import time
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from growing import LIMIT, Grow, Lab, code_is_clean, functions, libraries, named, run_live  # noqa: E402
-from outcome import O, PROGRAM, result, wait_until  # noqa: E402
+import paths  # noqa: F401
+from growing import LIMIT, Grow, Lab, code_is_clean, functions, libraries, named, run_live
+from outcome import O, PROGRAM, result, wait_until
 
 LAB = O + "/malloclab"
 

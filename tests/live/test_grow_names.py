@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """grow and names: of functions without symbols, of assembler, of Go and of musl; and such that are made to cost time
 or memory: the report comes, its helpers stay small, what was too much is counted, and other names are there."""
@@ -16,11 +16,9 @@ import sys
 import threading
 import time
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from growing import LIMIT, MIB, Lab, directory_for_all, functions, named, run_live, stack_of_4_mib, write  # noqa: E402
-from outcome import O, PROGRAM, result, wait_until  # noqa: E402
+import paths  # noqa: F401
+from growing import LIMIT, MIB, Lab, directory_for_all, functions, named, run_live, stack_of_4_mib, write
+from outcome import O, PROGRAM, read, result, wait_until
 
 TREE_MAX = 400 * MIB  # of the program and its helpers; without a bound gigabytes
 
@@ -49,8 +47,7 @@ class Watched:
     def watch(self):
         while not self.stop:
             try:
-                with open("/proc/%d/task/%d/children" % (self.pid, self.pid), encoding="ascii") as file:
-                    children = [int(pid) for pid in file.read().split()]
+                children = [int(pid) for pid in read("/proc/%d/task/%d/children" % (self.pid, self.pid)).split()]
             except OSError:
                 return
             self.children.update(children)
@@ -335,8 +332,7 @@ def of_command(directory, *command):
     """What grow prints of a command."""
     path = directory + "/report"
     subprocess.run([PROGRAM, "grow", "--output", path, *command], check=True, capture_output=True, timeout=LIMIT)
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
+    text = read(path)
     os.unlink(path)
     return text
 

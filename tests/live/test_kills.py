@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """serve counts real OOM kills by group: each one, in a burst, also while the process that speaks HTTP is stopped, and
 beyond the number of groups. Each group begins at 0. Without its program there is no counter, and a reason. top finds
@@ -12,13 +12,11 @@ import sys
 import tempfile
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "support"))
-sys.dont_write_bytecode = True
-import oom  # noqa: E402
-from outcome import PROGRAM, exit_code, need, result, run_checks, same, wait_until  # noqa: E402
-from serving import Serve  # noqa: E402
-from terminal import Tmux, headings_at  # noqa: E402
+import paths  # noqa: F401
+import oom
+from outcome import PROGRAM, exit_code, need, result, run_checks, same, wait_until
+from serving import Serve
+from terminal import Tmux, headings_at
 
 NAME = "zmem-eats-%d" % os.getpid()  # no other program has it
 BURST = 40
@@ -114,8 +112,7 @@ def check_top(group, program):
         return
     path = os.path.dirname(program) + "/kept.zmem"
     pids = oom.record(path, group, program, 2)
-    tmux = Tmux((PROGRAM, "top", "--replay", path, "-i", "1000", "-f", NAME), columns=140, rows=40)
-    try:
+    with Tmux((PROGRAM, "top", "--replay", path, "-i", "1000", "-f", NAME), columns=140, rows=40) as tmux:
         screen = tmux.until(lambda screen: "2 events" in screen)
         line = time_line(screen)
         result(line.count("!") == 2 and line.endswith("  2 events"), "both kills are on the time line", screen)
@@ -123,12 +120,9 @@ def check_top(group, program):
         for keys, event, victim in (("e", 2, pids[0]), ("e", 1, pids[1]), ("E", 2, pids[0])):
             tmux.keys(*keys)
             victim_row = re.compile(r"^ *%d .* %s \(killed\) *(│.*)?$" % (victim, NAME), re.M)
-            good = lambda screen, event=event, row=victim_row: "  event:%d" % event in time_line(screen) and row.search(screen)
-            screen = tmux.until(good)
-            result(good(screen), "%s: event:%d, with its victim" % (keys, event), screen)
+            tmux.shows("%s: event:%d, with its victim" % (keys, event), lambda screen, event=event, row=victim_row: "  event:%d" % event in time_line(screen) and row.search(screen))
         tmux.keys("E")
-        screen = tmux.until(lambda screen: "there is no earlier event" in screen)
-        result("there is no earlier event" in screen, "E: no event is earlier", screen)
+        tmux.shows("E: no event is earlier", "there is no earlier event")
         tmux.keys("]", "E")
         screen = tmux.until(lambda screen: "  event:1" in screen)
         result(re.search(r"^ *%d " % pids[1], screen, re.M), "E from the end: the last kill", screen)
@@ -137,8 +131,6 @@ def check_top(group, program):
         result(re.search(r"^ *%d " % pids[0], screen, re.M), "@ event:2: the first kill", screen)
         if os.environ.get("SCREENS"):
             print(screen)
-    finally:
-        tmux.close()
 
 
 def check_unwatched():
@@ -152,13 +144,8 @@ def check_unwatched():
         result("zmem-bpf: OOM kills are not counted: with --source proc" in serve.said(), "not watched: a message", serve.said())
 
 
-def main():
-    run_checks((check_unwatched,))
-    if need("bpf cgroups", "OOM kills"):
-        with tempfile.TemporaryDirectory() as directory, oom.Group("zmem-kills", "8M") as group:
-            run_checks((check_counter, check_groups, check_top), group, oom.eater(directory, NAME))
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+run_checks((check_unwatched,))
+if need("bpf cgroups", "OOM kills"):
+    with tempfile.TemporaryDirectory() as directory, oom.Group("zmem-kills", "8M") as group:
+        run_checks((check_counter, check_groups, check_top), group, oom.eater(directory, NAME))
+sys.exit(exit_code())

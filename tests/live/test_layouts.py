@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """BPF objects are relocated by copies of this kernel's types that differ as those of coming kernels may: what an object
 reads must follow the types, not numbers of our own (src/doc/kernels.md, "What changes in the kernel")."""
@@ -9,10 +9,8 @@ import struct
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import exit_code, result, run_checks  # noqa: E402
+import paths  # noqa: F401
+from outcome import exit_code, result, run_checks
 
 TYPES = "/sys/kernel/btf/vmlinux"
 OBJECTS = os.path.join(os.environ.get("O", "build"), "bpf")

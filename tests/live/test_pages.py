@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """PSS by node, and a process away from its memory."""
 
@@ -14,10 +14,8 @@ import sys
 import tempfile
 import threading
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import PROGRAM, exit_code, need, result, run_checks  # noqa: E402
+import paths  # noqa: F401
+from outcome import PROGRAM, exit_code, need, result, run_checks, write
 
 MIB = 1 << 20
 LIMIT = 60
@@ -133,8 +131,7 @@ def test_away():
     with tempfile.TemporaryDirectory() as nodes, children(2, prepare) as pids:
         for path, text in (("has_memory", "0-1"), ("node0/cpulist", cpus[0]), ("node1/cpulist", cpus[1])):
             os.makedirs(os.path.dirname("%s/%s" % (nodes, path)), exist_ok=True)
-            with open("%s/%s" % (nodes, path), "w", encoding="ascii") as file:
-                file.write("%s\n" % text)
+            write("%s/%s" % (nodes, path), "%s\n" % text)
         said = []
         for pid in pids:
             done = subprocess.run(("unshare", "-m", "sh", "-c", 'mount --bind "$0" /sys/devices/system/node && exec "$@"',

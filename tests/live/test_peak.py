@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """peak beside /proc: programs that hold known amounts (support/peaklab.c), in children that live a moment, in
 threads, in processes that share an address space, and in those of a parent that has ended."""
@@ -12,11 +12,9 @@ import subprocess
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from growing import MIB, rollup  # noqa: E402
-from outcome import O, PROGRAM, exit_code, need, result, run_checks, wait_until  # noqa: E402
+import paths  # noqa: F401
+from growing import MIB, rollup
+from outcome import O, PROGRAM, exit_code, need, read, result, run_checks, wait_until
 
 LAB = O + "/peaklab"
 VALIDATE = os.path.join(os.path.dirname(__file__), "../support/validate_json.py")
@@ -125,8 +123,7 @@ def check_detached():
     run = Run("detached")
     pid, = run.ready()
     other = run.child.pid
-    with open("/proc/%d/task/%d/children" % (other, other), encoding="ascii") as file:
-        command = int(file.read().split()[0])
+    command = int(read("/proc/%d/task/%d/children" % (other, other)).split()[0])
     document = run.end(pid, command)
     expect_sums("a child of init", document)
     result(near(document["peak"]["rss_bytes"], 60 * MIB, 2 * SLACK) and
@@ -183,10 +180,8 @@ def check_namespace():
         return
     run = Run(LAB, "hold", command=("unshare", "--pid", "--fork"))
     run.ready()
-    with open("/proc/%d/task/%d/children" % (run.child.pid, run.child.pid), encoding="ascii") as file:
-        unshare = int(file.read())
-    with open("/proc/%d/task/%d/children" % (unshare, unshare), encoding="ascii") as file:
-        pid = int(file.read())
+    unshare = int(read("/proc/%d/task/%d/children" % (run.child.pid, run.child.pid)))
+    pid = int(read("/proc/%d/task/%d/children" % (unshare, unshare)))
     rss = rollup(pid)["Rss:"]
     document = run.end(pid)
     expect_sums("a pid namespace", document)

@@ -1,17 +1,14 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Our values equal those of ps, smem, smemstat and the method of ps_mem, within their rounding, where
 these tools are right. For the other cases see test_peers_differ.py."""
 
-import os
 import sys
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-import peers  # noqa: E402
-from outcome import exit_code, need, result, see_own_processes_only  # noqa: E402
-from peers import USER, between, ours, run  # noqa: E402
+import paths  # noqa: F401
+import peers
+from outcome import exit_code, need, result, see_own_processes_only
+from peers import USER, between, ours, run
 
 SHAPES = ("anon", "fork", "cow_tree", "cow_many", "thp", "file", "file_many", "shmem", "shmem_half",
           "memfd2", "mlock", "many_maps")
@@ -104,21 +101,16 @@ def check_by_program(pids):
             theirs, lambda name, row: row["procs"] if name in ("total", "shared") else 0)
 
 
-def main():
-    see_own_processes_only()  # smem reads all processes, and fails on a name that is not UTF-8
-    with peers.mkmem(*SHAPES) as (roles, program):
-        pids = list(roles.values())
-        # The parent of all.
-        pids.append(int(open("/proc/%d/status" % roles["anon", "main"]).read()
-                        .split("PPid:")[1].split()[0]))
-        check_ps(pids)
-        if need("smem", "smem"):
-            check_smem(pids)
-        if need("smem smemstat", "smemstat"):
-            check_smemstat(pids)
-        check_by_program(pids)
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+see_own_processes_only()  # smem reads all processes, and fails on a name that is not UTF-8
+with peers.mkmem(*SHAPES) as (roles, program):
+    pids = list(roles.values())
+    # The parent of all.
+    pids.append(int(open("/proc/%d/status" % roles["anon", "main"]).read()
+                    .split("PPid:")[1].split()[0]))
+    check_ps(pids)
+    if need("smem", "smem"):
+        check_smem(pids)
+    if need("smem smemstat", "smemstat"):
+        check_smemstat(pids)
+    check_by_program(pids)
+sys.exit(exit_code())

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Where ps, smem, smemstat and ps_mem's method say something else than we do, and why. Each case
 asserts both: what is so, and what the other one says. The rest is in test_peers.py; what takes swap
@@ -10,12 +10,10 @@ import subprocess
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-import peers  # noqa: E402
-from outcome import exit_code, need, result, see_own_processes_only, wait_until  # noqa: E402
-from peers import UID, USER, installed, ours, run  # noqa: E402
+import paths  # noqa: F401
+import peers
+from outcome import exit_code, need, result, see_own_processes_only, wait_until
+from peers import UID, USER, installed, ours, run
 
 
 def smem_pids(*args):
@@ -151,15 +149,10 @@ def check_ended():
            "ended meanwhile: smem leaves it out without a word", (done.stdout, done.stderr))
 
 
-def main():
-    see_own_processes_only()  # smem reads all processes, and fails on a name that is not UTF-8
-    for check in (check_workers, check_clone_vm, check_leader, check_names, check_blank):
-        check()
-    if need("smem", "smem"):
-        check_ended()
-    need("smemstat", "smemstat")
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+see_own_processes_only()  # smem reads all processes, and fails on a name that is not UTF-8
+for check in (check_workers, check_clone_vm, check_leader, check_names, check_blank):
+    check()
+if need("smem", "smem"):
+    check_ended()
+need("smemstat", "smemstat")
+sys.exit(exit_code())

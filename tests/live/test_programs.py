@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What programs and applications are called: real processes, their groups in each document, and in a recording."""
 
@@ -9,11 +9,9 @@ import subprocess
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import PROGRAM, exit_code, need, result, run_checks, see_own_processes_only, wait_until  # noqa: E402
-from peers import run  # noqa: E402
+import paths  # noqa: F401
+from outcome import PROGRAM, exit_code, need, read, result, run_checks, see_own_processes_only, wait_until
+from peers import run
 
 PTY_RUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support", "pty_run.py")
 TIMEOUT = "1000"  # a process: the test ends it
@@ -196,8 +194,7 @@ def check_screens():
 
             def on_terminal(*args):
                 run(sys.executable, PTY_RUN, "50", "200", out, PROGRAM, *args)
-                with open(out, encoding="utf-8") as file:
-                    return file.read()
+                return read(out)
 
             def has(text, line, name, part=SCREEN_NAME):
                 found = [row for row in text.splitlines() if row.startswith(line) or line in row]

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What happens to a process between the moment the kernel side has read it and the one when its
 /proc is opened: it ends, its number is used again, it is another program. A preloaded library makes
@@ -16,10 +16,8 @@ import tempfile
 import threading
 import time
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import (MKMEM, O, PRELOAD, PROGRAM, exit_code, have, need, result, run_checks,  # noqa: E402
+import paths  # noqa: F401
+from outcome import (MKMEM, O, PRELOAD, PROGRAM, exit_code, have, need, result, run_checks,
                      see_own_processes_only)
 
 LIMIT = 60

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """record --keep notes signals by which processes end others: by an operator, by timeout, by a daemon of root that sends
 SIGTERM first; with the exact memory of the receiver. It does not note those to a process itself, to small processes, of the
@@ -13,11 +13,9 @@ import sys
 import tempfile
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "support"))
-sys.dont_write_bytecode = True
-import oom  # noqa: E402
-from outcome import PROGRAM, exit_code, result, run_checks, wait_until  # noqa: E402
+import paths  # noqa: F401
+import oom
+from outcome import PROGRAM, exit_code, read, result, run_checks, wait_until
 
 PYTHON = "/usr/bin/python3"
 HOLD = ("import sys, signal; b = bytearray(b'x') * (%d << 20); exec(sys.argv[1]); print('ready', flush=True)\n"
@@ -86,8 +84,7 @@ def check_senders(directory):
             result(line in text, "the screen has %r" % line.split(",")[0].strip(), text)
         limited = subprocess.Popen(("timeout", "-s", "KILL", "2", PYTHON, "-c", HOLD % 20, ""), stdout=subprocess.PIPE, start_new_session=True)
         limited.stdout.readline()
-        with open("/proc/%d/task/%d/children" % (limited.pid, limited.pid), encoding="ascii") as file:
-            child = int(file.read())
+        child = int(read("/proc/%d/task/%d/children" % (limited.pid, limited.pid)))
         found = recorder.wait_signals(child)
         result([(e["signal"], e["sender"]["pid"], e["sender"]["name"]) for e in found] == [(9, limited.pid, "timeout")], "timeout", found)
         end(limited)
@@ -175,11 +172,6 @@ def check_unwatched(directory):
         end(held)
 
 
-def main():
-    with tempfile.TemporaryDirectory() as directory:
-        run_checks((check_senders, check_daemon, check_refused, check_burst, check_unwatched), directory)
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+with tempfile.TemporaryDirectory() as directory:
+    run_checks((check_senders, check_daemon, check_refused, check_burst, check_unwatched), directory)
+sys.exit(exit_code())

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # alone: it switches on a zram device of its own as swap, and off again
 """Swap slot by slot: SWAP_PSS without smaps_rollup, equal to it to the kB, and what swap takes in RAM,
@@ -18,12 +18,10 @@ import sys
 import tempfile
 import time
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-from outcome import MKMEM, PROGRAM, exit_code, mkmem_pids, result, run_checks  # noqa: E402
-import validate_json  # noqa: E402
-from swap import CONTROL, delay_accounting, read, write, zram  # noqa: E402
+import paths  # noqa: F401
+from outcome import MKMEM, PROGRAM, exit_code, mkmem_pids, result, run_checks
+import validate_json
+from swap import CONTROL, delay_accounting, read, write, zram
 
 MIB = 1 << 20
 PAGE = 4096

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What system and a snapshot say of the fullest memory cgroup, and of kills of today."""
 import os
@@ -9,12 +9,10 @@ import sys
 import tempfile
 import time
 
-sys.dont_write_bytecode = True  # the tree stays clean
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-import oom  # noqa: E402
-import peers  # noqa: E402
-from outcome import exit_code, need, result, run_checks, wait_until  # noqa: E402
+import paths  # noqa: F401
+import oom
+import peers
+from outcome import exit_code, need, result, run_checks, wait_until
 
 def on_terminal(pressure):
     """A snapshot on a terminal, with these words as /proc/pressure/memory, in a mount namespace of its own."""
@@ -79,10 +77,5 @@ def check_kills():
         result(line.split(": ")[-1].isdecimal() and not said, "without a recording: since boot alone", (line, said))
 
 
-def main():
-    run_checks([check_limit, check_kills])
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+run_checks([check_limit, check_kills])
+sys.exit(exit_code())

@@ -70,6 +70,27 @@ expect_stderr_lines() {
 	fi
 }
 
+# works NAME ARG…: exit code 0. says NAME ERE ARG…: what is on stdout; warns: on stderr. tells NAME JQ ARG…: of the document.
+works() {
+	zmem "${@:2}"
+	expect_rc "$1" 0
+}
+
+says() {
+	zmem "${@:3}"
+	expect_out "$1" "$2"
+}
+
+warns() {
+	zmem "${@:3}"
+	expect_err "$1" "$2"
+}
+
+tells() {
+	zmem "${@:3}"
+	expect_json "$1" "$2"
+}
+
 # refused NAME RC ERE ARG…: exit code RC, nothing on stdout, one message that matches.
 refused() {
 	local name=$1 want=$2 pattern=$3

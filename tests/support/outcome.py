@@ -93,7 +93,7 @@ def see_own_processes_only(before=()):
     if _own:
         shutil.rmtree(_own)
     os.environ["OWN_PROCESSES"] = "after a failure" if failures else "1"
-    os.execvp("unshare", ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", sys.executable, *sys.argv))
+    os.execvp("unshare", ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", sys.executable, "-B", *sys.argv))
 
 
 def run_checks(checks, *args):

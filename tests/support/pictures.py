@@ -208,8 +208,7 @@ def record_kill(directory, kept):
 
 
 def picture_of_top(recording):
-    top = Tmux((PROGRAM, "top", "--replay", recording), columns=COLUMNS, rows=ROWS, TERM="xterm-256color")
-    try:
+    with Tmux((PROGRAM, "top", "--replay", recording), columns=COLUMNS, rows=ROWS, TERM="xterm-256color") as top:
         top.until(lambda screen: "chromium" in screen)
         # The last ones are shown one after the other: it knows then what grew.
         for key in "," * (SHOWN - 1) + "." * (SHOWN - 1):
@@ -219,22 +218,17 @@ def picture_of_top(recording):
         top.keys("Down")
         time.sleep(0.5)  # time itself: the next frame
         screen = top.tmux("capture-pane", "-e", "-p")
-    finally:
-        top.close()
     with open(os.path.join(DOC, "top.svg"), "w", encoding="utf-8") as file:
         file.write(svg(screen))
 
 
 def picture_of_page(page, name, *command):
     subprocess.run((PROGRAM,) + command + ("-F", "html", "--output", page), check=True)
-    browser = Browser()
-    try:
+    with Browser() as browser:
         browser.screen(900, 850)
         browser.open(page)
         browser.settle()
         browser.screenshot(os.path.join(DOC, name), whole=False)
-    finally:
-        browser.close()
 
 
 def main():

@@ -14,7 +14,7 @@ import tempfile
 import termios
 import time
 
-from outcome import wait_until
+from outcome import result, wait_until
 
 PATIENCE = 60  # seconds after which something is stuck
 
@@ -147,6 +147,19 @@ class Tmux:
 
         wait_until(seen, PATIENCE)
         return screens[0]
+
+    def shows(self, name, seen):
+        """A check that a screen comes which has a text, or of which seen(screen) is true. Returns it."""
+        good = seen if callable(seen) else lambda screen: seen in screen
+        screen = self.until(good)
+        result(good(screen), name, screen)
+        return screen
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *args):
+        self.close()
 
     def close(self):
         self.tmux("kill-server")

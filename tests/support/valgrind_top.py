@@ -116,10 +116,5 @@ def check_live():
             child.stdin.close()
 
 
-def main():
-    run_checks((check_recorded, check_live))
-    return exit_code()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+run_checks((check_recorded, check_live))
+sys.exit(exit_code())

@@ -91,25 +91,6 @@ static int verdict(struct scene *s, enum counter c)
 	(COUNTER_BIT(COUNTER_RSS) | COUNTER_BIT(COUNTER_RSS_ANON) | COUNTER_BIT(COUNTER_VSIZE) |   \
 	 COUNTER_BIT(COUNTER_PSS) | COUNTER_BIT(COUNTER_SWAP))
 
-TEST(same)
-{
-	struct scene *s = begin(ALL | COUNTER_BIT(COUNTER_SHARED) | COUNTER_BIT(COUNTER_PSS_SWAP));
-	struct compare_sums sums;
-	int64_t difference;
-
-	assert_int_equal(rounds(s), 1);
-	compare_finish(&s->comparison, 1);
-	compare_sum(&s->comparison, &sums);
-	assert_int_equal(sums.processes, 1);
-	assert_int_equal(sums.cells, 5); /* derived counters are not compared */
-	assert_int_equal(sums.verdict[COMPARE_SAME], 5);
-	assert_false(s->comparison.approximate);
-	assert_true(compare_difference(cell_of(s, COUNTER_RSS), &difference));
-	assert_int_equal(difference, 0);
-	assert_true(compare_difference(cell_of(s, COUNTER_PSS), &difference));
-	assert_int_equal(difference, 24);
-}
-
 TEST(bracketed)
 {
 	struct scene *s = begin(ALL);
@@ -124,34 +105,6 @@ TEST(bracketed)
 	assert_int_equal(verdict(s, COUNTER_VSIZE), COMPARE_MOVED);
 	assert_int_equal(verdict(s, COUNTER_PSS), COMPARE_MOVED);
 	assert_int_equal(verdict(s, COUNTER_RSS), COMPARE_SAME);
-}
-
-/* One page is one too many, in either direction, for each kind of reading. */
-TEST(different)
-{
-	static const struct {
-		enum counter counter;
-		int64_t by;
-	} wrong[] = {{COUNTER_VSIZE, 4096},
-		     {COUNTER_VSIZE, -4096},
-		     {COUNTER_RSS, 4096},
-		     {COUNTER_PSS, 2048},
-		     {COUNTER_PSS, -2048}};
-
-	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
-		struct scene *s = begin(ALL);
-		enum counter c = wrong[i].counter;
-		int64_t difference;
-
-		s->bpf_before.value[c] += (uint64_t)wrong[i].by;
-		s->bpf_after.value[c] += (uint64_t)wrong[i].by;
-		assert_int_equal(rounds(s), 6);
-		compare_finish(&s->comparison, 1);
-		assert_int_equal(verdict(s, c), COMPARE_DIFFERENT);
-		assert_true(compare_difference(cell_of(s, c), &difference));
-		assert_int_equal(difference > 0, wrong[i].by > 0);
-		assert_false(s->comparison.approximate);
-	}
 }
 
 /* The arguments of a program in execve() count as memory and are not mapped. */

@@ -177,29 +177,6 @@ TEST(unknown)
 	assert_int_equal(o.sums.used, (100000 - 24576) * MIB);
 }
 
-/* Counters are read one after the other, and may say anything. */
-TEST(any)
-{
-	srand(1);
-	for (int i = 0; i < 100000; i++) {
-		struct snapshot s;
-		struct overview o;
-
-		machine(&s);
-		measure(&s);
-		for (int f = 0; f < MEMINFO_COUNTERS; f++)
-			if (rand() % 3 == 0)
-				set_meminfo(&s, (enum meminfo_counter)f, (uint64_t)rand() % 100000);
-		s.balance.anon_residual = (rand() % 20000 - 10000) * (int64_t)MIB;
-		s.balance.mapped_residual = (rand() % 20000 - 10000) * (int64_t)MIB;
-		s.balance.shmem_not_in_pss = (uint64_t)rand() % 20000 * MIB;
-		s.balance.residual_known = rand() % 4;
-		overview_make(&s, NULL, &o);
-		if (o.known)
-			assert_adds_up(&o);
-	}
-}
-
 /* The largest processes, each memory once; of equal ones the first. */
 TEST(holders)
 {

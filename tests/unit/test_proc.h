@@ -38,6 +38,36 @@ static inline char *fixture(const char *name, size_t *ret_len)
 	return exact_copy(text, (size_t)n);
 }
 
+/* The length of the text without the lines of these keys, as an older kernel writes it. */
+static inline size_t without_keys(char *text, size_t len, const char *keys)
+{
+	size_t kept = 0, line;
+
+	for (size_t at = 0; at < len; at += line) {
+		const char *end = memchr(text + at, '\n', len - at);
+		const char *colon = memchr(text + at, ':', len - at);
+		char key[64];
+
+		assert_true(end && colon);
+		line = (size_t)(end + 1 - text) - at;
+		snprintf(key, sizeof(key), " %.*s ", (int)(colon - text - at), text + at);
+		if (strstr(keys, key))
+			continue;
+		memmove(text + kept, text + at, line);
+		kept += line;
+	}
+	return kept;
+}
+
+/* The length of the text up to the end of `last`. */
+static inline size_t length_through(const char *text, size_t len, const char *last)
+{
+	const char *at = memmem(text, len, last, strlen(last));
+
+	assert_non_null(at);
+	return (size_t)(at - text) + strlen(last);
+}
+
 /* The counters of `want` have these kB, the others are 0. */
 static inline void assert_kib(uint32_t have, const uint64_t *value, uint32_t want,
 			      const uint64_t *kib, unsigned count)

@@ -6,16 +6,6 @@
 
 #include "proc/status.h"
 
-static struct proc_stat parse(const char *name)
-{
-	size_t len;
-	cleanup_free char *text = fixture(name, &len);
-	struct proc_stat stat;
-
-	assert_int_equal(proc_stat_parse(text, len, &stat), 0);
-	return stat;
-}
-
 static void assert_captured(const struct proc_stat *s, const char *comm)
 {
 	assert_int_equal(s->pid, 812);
@@ -28,32 +18,6 @@ static void assert_captured(const struct proc_stat *s, const char *comm)
 	assert_int_equal(s->start_ticks, 123456);
 	assert_int_equal(s->vsize, 62787584);
 	assert_int_equal(s->start_stack, 140729139945232);
-}
-
-TEST(names)
-{
-	static const char *const names[][2] = {
-		{"stat-6.18", "worker"},
-		{"stat-closing-bracket", "a) R 1 (b) S 9"},
-		{"stat-newline", "x\n7 (y) Z 3"},
-		{"stat-long-name", "kworker/u8:2-ev"},
-	};
-	struct proc_stat s;
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		s = parse(names[i][0]);
-		assert_captured(&s, names[i][1]);
-	}
-	s = parse("stat-kthread");
-	assert_int_equal(s.pid, 57);
-	assert_int_equal(s.state, 'I');
-	assert_int_equal(s.ppid, 2);
-	assert_true(s.flags & PROC_PF_KTHREAD);
-	assert_int_equal(s.vsize, 0);
-	assert_int_equal(s.start_stack, 0);
-	s = parse("stat-not-permitted");
-	assert_int_equal(s.start_ticks, 123456);
-	assert_int_equal(s.start_stack, 0);
 }
 
 /* A text cut before the blank after field 28 is refused; a longer one is complete. */

@@ -45,33 +45,6 @@ TEST(captured)
 	assert_int_equal((unsigned char)d[2].name[0], 0xa5);
 }
 
-/* A line without its five fields is skipped; the next line counts. */
-TEST(refused)
-{
-	static const char *const line[] = {
-		"/a",
-		"/a file 1 2",
-		"/a file 1 2 3 4",
-		"/a file x 2 3",
-		"/a file 1 2x 3",
-		"/a file 1 2 --3",
-		"/a file 1 2 2147483648",
-		"/a file 4503599627370497 2 3",
-		"/a\\000b file 1 2 3",
-	};
-	struct swap_device d[MAX];
-
-	for (size_t i = 0; i < ARRAY_SIZE(line); i++) {
-		char text[256];
-
-		snprintf(text, sizeof(text), HEADING "%s\n/b file 8 4 -1\n", line[i]);
-		assert_int_equal(parse(text, d), 1);
-		assert_device(&d[0], "/b", SWAP_FILE, 8, 4, -1);
-	}
-	/* The last number may be incomplete. */
-	assert_int_equal(parse(HEADING "/b file 8 4 1", d), 0);
-}
-
 TEST(names)
 {
 	char text[1200] = HEADING;

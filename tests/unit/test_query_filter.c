@@ -11,22 +11,6 @@ static const struct process user = {.pid = 10, .uid = 1000, .name = "bash", .com
 static const struct process kthread = {.pid = 2, .kind = PROCESS_KTHREAD, .name = "kthreadd"};
 static const struct process zombie = {.pid = 30, .uid = 1000, .kind = PROCESS_ZOMBIE};
 
-TEST(pids)
-{
-	static const pid_t pids[] = {1, 2, 10, 30, 4194304};
-	struct filter f = {.pids = pids, .pid_count = ARRAY_SIZE(pids)};
-	struct process p = user;
-
-	assert_true(filter_matches(&f, &user));
-	assert_true(filter_matches(&f, &kthread));
-	assert_true(filter_matches(&f, &zombie));
-	p.pid = 11;
-	assert_false(filter_matches(&f, &p));
-	/* An empty list is not a missing list. */
-	f.pid_count = 0;
-	assert_false(filter_matches(&f, &user));
-}
-
 TEST(uids)
 {
 	static const uid_t uids[] = {0, 1000, UINT32_MAX};

@@ -152,7 +152,7 @@ FIXTURE_TEST(holders)
 	check_table(f, "files_holders_80.txt", 80);
 	assert_int_equal(parse_columns(f, "Name,holders,size", false, &bad), 0);
 	check_table(f, "files_columns.txt", 60);
-	golden_render("csv_files_columns.txt", render_files_csv, &f->report,
+	golden_render("csv_files_holders.txt", render_files_csv, &f->report,
 		      &(struct table_style){.header = true});
 	assert_int_equal(parse_columns(f, "+files", false, &bad), -EINVAL);
 	assert_string_equal(bad.name, "+files");

@@ -385,7 +385,9 @@ TEST(document)
 					make_event(EVENT_SIGNAL, 0),
 					test_calloc(1, sizeof(struct event_record)),
 					test_calloc(1, sizeof(struct event_record))};
-	struct incident i = {.number = 1, .baseline = &earlier.snapshot, .during = &then.snapshot};
+	struct incident few = {
+		.number = 1, .baseline = &earlier.snapshot, .during = &then.snapshot};
+	struct incident whole, i;
 
 	sample_init(&earlier);
 	sample_init(&then);
@@ -400,22 +402,27 @@ TEST(document)
 						  .before = 100 * n,
 						  .after = 1000 * MIB - 100 * n};
 	groups[11].before = 2000 * MIB;
-	for (int key = 0; key < INCIDENT_ASKED; key++)
-		i.largest[key] = (struct group_changes){groups, (size_t)key * 6};
-	for (int window = 0; window < INCIDENT_WINDOWS; window++) {
-		i.grew_known[window] = window != INCIDENT_TEN_MINUTES;
-		i.grew[window] =
-			(struct group_changes){groups + (window % 3) * 5 % 10, window ? 2 : 12};
-		i.grew_inside[window] = (struct group_changes){groups + 10, 2};
-	}
-	i.recorded_ms = 90000;
-	i.largest_inside = (struct group_changes){groups + 10, 2};
-	i.shmem_inside = (struct group_changes){groups + 11, 1};
-	i.limits = incident_limit_events(&i, i.limit, INCIDENT_LIMITS);
 	sample_census(&earlier);
 	sample_census(&then);
 	then.ram.figure[RAM_ANON].bytes += 20 * MIB;
-	ram_changes_make(&earlier.ram, &then.ram, &i.ram);
+	few.file[0] = (struct shared_file){"/dev/shm/<\xff\x1b[31m \n", "/a/b", FILE_TMPFS, 4 * MIB,
+					   2 * MIB};
+	few.file[1] = (struct shared_file){"memfd:frames", NULL, FILE_MEMFD, 3 * MIB, 0};
+	few.file[2] = few.file[3] = (struct shared_file){"/SYSV0", "/a/b/c", FILE_SYSV, MIB, 0};
+	whole = few;
+	for (int key = 0; key < INCIDENT_ASKED; key++)
+		whole.largest[key] = (struct group_changes){groups, (size_t)key * 6};
+	for (int window = 0; window < INCIDENT_WINDOWS; window++) {
+		whole.grew_known[window] = window != INCIDENT_TEN_MINUTES;
+		whole.grew[window] =
+			(struct group_changes){groups + (window % 3) * 5 % 10, window ? 2 : 12};
+		whole.grew_inside[window] = (struct group_changes){groups + 10, 2};
+	}
+	whole.recorded_ms = 90000;
+	whole.largest_inside = (struct group_changes){groups + 10, 2};
+	whole.shmem_inside = (struct group_changes){groups + 11, 1};
+	whole.limits = incident_limit_events(&whole, whole.limit, INCIDENT_LIMITS);
+	ram_changes_make(&earlier.ram, &then.ram, &whole.ram);
 	/* Kills of a cgroup of v2, and for the limit of memory and swap of v1. */
 	for (size_t n = 0; n < 2; n++) {
 		event[n]->levels = 3;
@@ -434,18 +441,13 @@ TEST(document)
 	/* Files of its cgroup, of the machine, and too small ones. */
 	event_set(event[0], EVENT_LIMIT, 64 * MIB);
 	event_set(event[1], EVENT_LIMIT, 128 * MIB);
-	i.files_ms = BEGAN - 12000;
-	i.files = 4;
-	i.file[0] = (struct shared_file){"/dev/shm/<\xff\x1b[31m \n", "/a/b", FILE_TMPFS, 4 * MIB,
-					 2 * MIB};
-	i.file[1] = (struct shared_file){"memfd:frames", NULL, FILE_MEMFD, 3 * MIB, 0};
-	i.file[2] = i.file[3] = (struct shared_file){"/SYSV0", "/a/b/c", FILE_SYSV, MIB, 0};
 	/* A sender that is known, and one that is not. */
 	event_set(event[4], EVENT_SIGNAL_NUMBER, 9);
 	event_set(event[5], EVENT_SIGNAL_NUMBER, 15);
 	event_set(event[5], EVENT_KIND, EVENT_SIGNAL);
 	render_incidents_json_begin(&json);
 	for (size_t n = 0; n < ARRAY_SIZE(event); n++) {
+		i = n == 0 || n == 2 ? whole : few;
 		i.event = event[n];
 		i.group_kills = n ? 0 : 3;
 		i.end = n == 2 ? event[n] : NULL;
@@ -458,7 +460,7 @@ TEST(document)
 	i.during = NULL;
 	put(&out, &json, &i);
 	render_incidents_json_end(&json);
-	render_incidents_point(&document, true, &then.snapshot, &i.largest[INCIDENT_CONTAINER]);
+	render_incidents_point(&document, true, &then.snapshot, &whole.largest[INCIDENT_CONTAINER]);
 	check_asked(&then, event[0], event[3]);
 	golden_compare("incidents.txt", strbuf_str(&out), out.len, __FILE__, __LINE__);
 	golden_compare("incidents.json.txt", strbuf_str(&document), document.len, __FILE__,

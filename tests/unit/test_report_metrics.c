@@ -98,7 +98,7 @@ SAMPLE_TEST(hostile, sample_hostile)
 }
 
 /*
- * Units have memory-cgroup counters, processes without a unit have none, and one unit has no limit.
+ * Two units have memory-cgroup counters, of which one has no limit; other processes have none.
  * All other values are covered by tests/metrics/test_dashboard.py.
  */
 SAMPLE_TEST(memcg, sample_ordinary)
@@ -114,7 +114,7 @@ SAMPLE_TEST(memcg, sample_ordinary)
 	for (size_t i = 0; i < groups.rows.count; i++) {
 		struct process *p = groups.rows.item[i].process;
 
-		if (!p->unit)
+		if (!p->unit || i > 1)
 			continue;
 		process_set(p, COUNTER_MEM_CURRENT, (i + 1) * 100 * MIB);
 		if (i)
