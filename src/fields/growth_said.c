@@ -19,16 +19,27 @@ static int64_t count_ended(const struct growth *g)
 	return ended;
 }
 
+#define MOVED(counter) (r->change[GROWTH_##counter] || r->accounted[GROWTH_##counter])
+FLAG(anon, MOVED(ANON));
+FLAG(file, MOVED(FILE));
+FLAG(shmem, MOVED(SHMEM));
+FLAG(swap, MOVED(SWAP));
+FLAG(any, MOVED(ANON) || MOVED(FILE) || MOVED(SHMEM) || MOVED(SWAP));
 FLAG(alone_ended, r->targets == 1 && r->target[0].ended);
 SAID(several, AMOUNT, value_signed(r->targets > 1, (int64_t)r->targets));
 SAID(ended, AMOUNT, value_signed(true, count_ended(r)));
 FLAG(heap, r->heap.known);
 FLAG(still_least, r->resident_least && r->resident_known && !r->heap.known);
-static FIELDS(doubts, &field_alone_ended, &field_several, &field_ended, &field_heap,
-	      &field_still_least);
+static FIELDS(doubts, &field_anon, &field_file, &field_shmem, &field_swap, &field_any,
+	      &field_alone_ended, &field_several, &field_ended, &field_heap, &field_still_least);
 
 SENTENCES(
-	growth_doubts_said, &growth_head, &doubts,
+	growth_accounted_said, &growth_head, &doubts,
+	"{accounted.stacks_bytes} of {accounted.counter_change_bytes} accounted for[{?any}:"
+	"[, {?anon}RssAnon {accounted.stacks.anon_bytes} of {accounted.change.anon_bytes}]"
+	"[, {?file}RssFile {accounted.stacks.file_bytes} of {accounted.change.file_bytes}]"
+	"[, {?shmem}RssShmem {accounted.stacks.shmem_bytes} of {accounted.change.shmem_bytes}]"
+	"[, {?swap}VmSwap {accounted.stacks.swap_bytes} of {accounted.change.swap_bytes}]]"
 	"; {target.duration_us}[, {?alone_ended}up to the end of the process]"
 	"[, {several} processes, {ended} of which ended]"
 	"[; {accounted.sampled_events+} of the {accounted.events} change{s} {has/have} no stack: "

@@ -12,7 +12,6 @@
 #include "report/growth_rows.h"
 #include "report/growth_text.h"
 #include "write/field_text.h"
-#include "write/format.h"
 #include "write/say.h"
 #include "write/text.h"
 
@@ -259,43 +258,6 @@ static void put_summary(void *arg, struct line *l)
 
 /* ---- notes ---- */
 
-/* Whole kB with commas, as they can be compared with /proc/PID/status. */
-static void put_kb(struct strbuf *out, int64_t bytes)
-{
-	char digits[FORMAT_MAX];
-	uint64_t kb = (uint64_t)(bytes < 0 ? -bytes : bytes) / 1024;
-	size_t len = decimal_put(digits, kb);
-
-	if (bytes < 0)
-		strbuf_putc(out, '-');
-	for (size_t i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			strbuf_putc(out, ',');
-		strbuf_putc(out, digits[i]);
-	}
-	strbuf_puts(out, " kB");
-}
-
-/* "53,264 kB of 53,264 kB accounted for (RssAnon …)". */
-static void put_accounted(struct strbuf *out, const struct growth *g)
-{
-	const char *comma = "";
-
-	put_kb(out, growth_sum(g->accounted));
-	strbuf_puts(out, " of ");
-	put_kb(out, growth_sum(g->change));
-	strbuf_puts(out, " accounted for");
-	for (int i = 0; i < GROWTH_COUNTERS; i++) {
-		if (!g->change[i] && !g->accounted[i])
-			continue;
-		strbuf_printf(out, "%s%s ", *comma ? comma : ": ", growth_counters.item[i]->help);
-		put_kb(out, g->accounted[i]);
-		strbuf_puts(out, " of ");
-		put_kb(out, g->change[i]);
-		comma = ", ";
-	}
-}
-
 /* What HELD lacks, a line for each reason. */
 static void say_lacks(struct strbuf *out, const struct growth *g, unsigned width)
 {
@@ -321,14 +283,10 @@ static void put_notes(void *arg, struct strbuf *out)
 	const unsigned width = t->grid.style->width;
 	const struct growth_all all = {growth_held_bounds(t->g, &t->list.all).most,
 				       t->list.all.copied};
-	struct said said = {&growth_doubts_said, t->g, &all, false};
-	cleanup(strbuf_done) struct strbuf text = {};
-	struct line l = {.out = &text};
+	struct said said = {&growth_accounted_said, t->g, &all, SIZES_KB};
 
-	put_accounted(&text, t->g);
-	say_sentence(&l, &said, growth_doubts_said.text[0]);
-	text_put_folded(out, strbuf_str(&text), 0, width);
-	said.sentences = &growth_question_said;
+	say_all(out, &said, 0, width);
+	said = (struct said){&growth_question_said, t->g, &all, SIZES_ROUNDED};
 	say_all(out, &said, 0, width);
 	said.sentences = &growth_heap_said;
 	say_all(out, &said, 0, width);

@@ -164,10 +164,8 @@ void render_incident_line(struct strbuf *out, const struct incident *i,
 	format_time(when, e->time_ms, TIME_TABLE);
 	line_printf(&l, "%-*s", (int)columns->when, when);
 	if (incident_is_pressure(i)) {
-		const struct said said = {&pressure_line, e, i, style->bytes};
-
 		line_blanks(&l, 2);
-		say_sentence(&l, &said, pressure_line.text[0]);
+		say_first(&l, &(struct said){&pressure_line, e, i, style->bytes});
 		line_end(&l);
 		return;
 	}
@@ -336,7 +334,7 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 	struct line l = begin_line(out, style);
 
 	l.attr = ATTR_BOLD;
-	say_sentence(&l, &heading, heading.sentences->text[0]);
+	say_first(&l, &heading);
 	line_end(&l);
 	if (pressure) {
 		say_of(out, i, &pressure_signs_said, style);

@@ -60,10 +60,8 @@ void render_peak_json(struct strbuf *out, const struct peak *p)
 static bool say_of(struct strbuf *out, const struct peak *p, const struct sentences *sentences,
 		   const struct table_style *style)
 {
-	const struct said said = {sentences, p, NULL, style->bytes};
-	struct line l = {.out = out};
-
-	return say_sentence(&l, &said, sentences->text[0]);
+	return say_first(&(struct line){.out = out},
+			 &(struct said){sentences, p, NULL, style->bytes});
 }
 
 static unsigned size_width(const struct table_style *style)

@@ -24,6 +24,8 @@ size_t format_size(char *buf, uint64_t bytes);
 size_t format_bytes(char *buf, uint64_t bytes, bool exact);
 /* Without blank and "iB", to save room: "1.20G". */
 size_t format_short(char *buf, uint64_t bytes);
+/* Whole kB with commas: "-53,264 kB". */
+size_t format_kb(char *buf, int64_t bytes);
 /* An address of memory: eight hexadecimal digits or more. */
 size_t format_address(char *buf, uint64_t address);
 /* One digit after the point. Returns 0 if the value is negative, too large or not a number. */

@@ -239,6 +239,8 @@ static void put_value(struct sayer *s, const struct key *k, const struct field *
 			line_printf(s->l, "%s%d", i ? ", " : "", value_number(f, v, i));
 	} else if (f->type == FIELD_BYTES && s->sizes == SIZES_SHORT) {
 		line_ascii(s->l, buf, format_short(buf, v.bytes));
+	} else if (f->type == FIELD_CHANGE && s->sizes == SIZES_KB) {
+		line_ascii(s->l, buf, format_kb(buf, v.number));
 	} else if (unit) {
 		line_ascii(s->l, buf, format_span(buf, (double)v.number * (double)unit / 1e9));
 	} else {
@@ -339,6 +341,11 @@ bool say_sentence(struct line *l, const struct said *said, const char *text)
 		return false;
 	put_part(&s, text, end);
 	return true;
+}
+
+bool say_first(struct line *l, const struct said *s)
+{
+	return say_sentence(l, s, s->sentences->text[0]);
 }
 
 void say_lines(struct line *l, const struct said *s)

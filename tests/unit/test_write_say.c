@@ -203,7 +203,7 @@ TEST(all)
 		&file_accounts_said,
 		&file_held_said,
 		&file_unsure_said,
-		&growth_doubts_said,
+		&growth_accounted_said,
 		&growth_heap_said,
 		&growth_hints_said,
 		&growth_lack_said,
