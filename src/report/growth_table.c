@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The table of growth: a row for each place, and what is to be said of all. */
-#include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/count.h"
 #include "fields/incident_fields.h"
 #include "fields/incident_said.h"
 #include "write/field_text.h"
@@ -87,37 +86,14 @@ void render_incident_heading(struct strbuf *out, const struct incident_columns *
 	line_end(&l);
 }
 
-/* How many equal kills are in one line, and from when to when: with the day if it is another one.
- */
-static void put_equal(struct strbuf *out, const struct incident *i)
-{
-	const size_t day = strlen("2026-11-22 "), minute = strlen("03:14");
-	char from[FORMAT_MAX + 1] = {}, to[FORMAT_MAX + 1] = {};
-	bool same;
-
-	format_time(from, i->equal_since_ms, TIME_TABLE);
-	format_time(to, i->event->time_ms, TIME_TABLE);
-	same = memcmp(from, to, day) == 0;
-	strbuf_printf(out, "%zu kills from %.*s to %.*s", i->equal_kills,
-		      (int)(same ? minute : day + minute), from + (same ? day : 0), (int)minute,
-		      to + day);
-	if (i->equal_missed)
-		strbuf_printf(out, ", and %llu more that %s only counted",
-			      (unsigned long long)i->equal_missed,
-			      count_word(i->equal_missed, "was", "were"));
-}
-
 /* What one line stands for is never cut: it has a line of its own if it does not fit. */
 static void put_kills(struct line *l, const struct incident *i, const char *name, size_t column)
 {
+	const struct said said = {&kill_stands_for, i->event, i, SIZES_ROUNDED};
 	cleanup(strbuf_done) struct strbuf note = {};
 	unsigned used;
 
-	if (i->equal_kills)
-		put_equal(&note, i);
-	if (i->group_kills)
-		strbuf_printf(&note, "%s%zu processes killed as a group", note.len ? ", " : "",
-			      i->group_kills);
+	say_first(&(struct line){.out = &note}, &said);
 	if (!note.len)
 		return;
 	text_fit(name, strlen(name), UINT_MAX, &used);

@@ -220,6 +220,16 @@ static void put_words(struct sayer *s, const char *const *words, uint64_t bits)
 	}
 }
 
+/* The first columns of a time, or of the time of day. */
+static void put_time(struct sayer *s, int64_t ms, unsigned columns)
+{
+	const size_t day = strlen("2026-11-22 "), from = columns < day ? day : 0;
+	char buf[FORMAT_MAX];
+
+	if (format_time(buf, ms, TIME_TABLE) >= from + columns)
+		line_ascii(s->l, buf + from, columns);
+}
+
 static void put_value(struct sayer *s, const struct key *k, const struct field *f, struct value v)
 {
 	const uint64_t unit = unit_of(f);
@@ -232,6 +242,8 @@ static void put_value(struct sayer *s, const struct key *k, const struct field *
 		line_text_middle(s->l, v.text, k->most);
 	} else if (f->type == FIELD_TEXT) {
 		line_text(s->l, v.text, k->most);
+	} else if (f->type == FIELD_TIME && k->most) {
+		put_time(s, v.number, k->most);
 	} else if (f->type == FIELD_WORDS) {
 		put_words(s, f->words, (uint64_t)v.number);
 	} else if (f->type == FIELD_NUMBERS) {
