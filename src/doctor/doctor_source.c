@@ -52,6 +52,11 @@ void doctor_add_part(struct part_rows *rows, const char *name, int error, const 
 		doctor_add(rows, name, WORKS, "%s", works);
 }
 
+struct format_text doctor_since(uint64_t start_us)
+{
+	return span_text((double)(clock_us(CLOCK_MONOTONIC) - start_us) / 1e6);
+}
+
 const char *doctor_proc_problem(const struct procfs *proc)
 {
 	if (proc->fd < 0)
@@ -78,12 +83,12 @@ void doctor_add_kernel(struct doctor *d)
 	ssize_t len;
 
 	machine_read(&d->proc, &s.host, &s.system);
-	doctor_add(&d->rows, "kernel", WORKS, "%s %s, %u %s, pages of %u KiB",
-		   s.host.kernel_release, s.host.arch, s.host.cpus,
-		   count_word(s.host.cpus, "CPU", "CPUs"), s.host.page_size / 1024);
+	doctor_add(&d->rows, "kernel", WORKS, "%s %s, %u %s, pages of %s", s.host.kernel_release,
+		   s.host.arch, s.host.cpus, count_word(s.host.cpus, "CPU", "CPUs"),
+		   size_text(s.host.page_size, false).text);
 	if (stat(BTF_PATH, &st) == 0)
-		doctor_add(&d->rows, "BTF", WORKS, "%s, %lld kB", BTF_PATH,
-			   (long long)st.st_size / 1000);
+		doctor_add(&d->rows, "BTF", WORKS, "%s, %s", BTF_PATH,
+			   size_text((uint64_t)st.st_size, false).text);
 	else
 		doctor_add(&d->rows, "BTF", FAILS,
 			   "%s: %s (a kernel with CONFIG_DEBUG_INFO_BTF has it)", BTF_PATH,
@@ -143,7 +148,8 @@ void doctor_try_variant(struct doctor *d, const struct source_variant *variant)
 	cleanup(diag_clear) struct diag diag = {};
 	cleanup(snapshot_done) struct snapshot snapshot = {};
 	const char *name = source_variant_name(variant);
-	uint64_t start = clock_us(CLOCK_MONOTONIC), loaded;
+	uint64_t start = clock_us(CLOCK_MONOTONIC);
+	struct format_text opened;
 	struct source *source;
 	int r;
 
@@ -156,16 +162,16 @@ void doctor_try_variant(struct doctor *d, const struct source_variant *variant)
 			log_diag(&diag, true);
 		return;
 	}
-	loaded = clock_us(CLOCK_MONOTONIC);
+	opened = doctor_since(start);
+	start = clock_us(CLOCK_MONOTONIC);
 	r = source_collect(source, &snapshot);
 	source_close(source);
 	if (r < 0)
 		doctor_add(&d->variants, name, FAILS, "collecting: %s", strerror(-r));
 	else
-		doctor_add(&d->variants, name, WORKS, "opened in %.1f ms, %zu %s in %.2f ms",
-			   (double)(loaded - start) / 1000, snapshot.count,
-			   count_word(snapshot.count, "process", "processes"),
-			   (double)(clock_us(CLOCK_MONOTONIC) - loaded) / 1000);
+		doctor_add(&d->variants, name, WORKS, "opened in %s, %zu %s in %s", opened.text,
+			   snapshot.count, count_word(snapshot.count, "process", "processes"),
+			   doctor_since(start).text);
 }
 
 /* The note that has this reason, NULL if none has. */
@@ -262,11 +268,10 @@ static void add_unseen(struct doctor *d, struct source *source, const struct uns
 	if (unseen.count > NOT_SEEN_PIDS)
 		snprintf(pids + len, sizeof(pids) - len, ", " TEXT_ELLIPSIS);
 	if (unseen.count)
-		doctor_add(
-			&d->rows, "processes", FAILS,
-			"/proc shows %zu that BPF does not see: pid%s %s (--source proc shows %s)",
-			unseen.count, unseen.count == 1 ? "" : "s", pids,
-			unseen.count == 1 ? "it" : "them");
+		doctor_add(&d->rows, "processes", FAILS,
+			   "/proc shows %zu that BPF does not see: %s %s (--source proc shows %s)",
+			   unseen.count, count_word(unseen.count, "pid", "pids"), pids,
+			   count_word(unseen.count, "it", "them"));
 	else
 		doctor_add(&d->rows, "processes", WORKS, "BPF sees all that /proc shows");
 }
@@ -293,10 +298,10 @@ static void add_source(struct doctor *d, struct source *source)
 	}
 	d->works = true;
 	if (bpf)
-		doctor_add(&d->rows, "counters", WORKS, "by BPF%s, %zu %s in %.1f ms",
+		doctor_add(&d->rows, "counters", WORKS, "by BPF%s, %zu %s in %s",
 			   source_is_pinned(source) ? ", through the pin" : "", snapshot.count,
 			   count_word(snapshot.count, "process", "processes"),
-			   (double)(clock_us(CLOCK_MONOTONIC) - start) / 1000);
+			   doctor_since(start).text);
 	else
 		doctor_add(&d->rows, "counters", FAILS, "from /proc and not by BPF: %s",
 			   reason && reason->reason ? reason->reason : "BPF does not work");

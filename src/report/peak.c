@@ -79,10 +79,8 @@ static unsigned words_at(const struct table_style *style)
 static void put_line(struct strbuf *out, const struct table_style *style, const char *what,
 		     uint64_t bytes, const struct strbuf *words)
 {
-	char text[FORMAT_MAX + 1];
-
-	text[format_bytes(text, bytes, style->bytes)] = '\0';
-	strbuf_printf(out, "%-8s %*s", what, (int)size_width(style), text);
+	strbuf_printf(out, "%-8s %*s", what, (int)size_width(style),
+		      size_text(bytes, style->bytes).text);
 	if (words && words->len) {
 		strbuf_puts(out, "  ");
 		strbuf_put(out, words->data, words->len);

@@ -277,3 +277,27 @@ size_t format_time(char *buf, int64_t ms, enum time_style style)
 	}
 	return (size_t)(put_zone(to, minutes) - buf);
 }
+
+struct format_text size_text(uint64_t bytes, bool exact)
+{
+	struct format_text text;
+
+	text.text[format_bytes(text.text, bytes, exact)] = '\0';
+	return text;
+}
+
+struct format_text span_text(double seconds)
+{
+	struct format_text text;
+
+	text.text[format_span(text.text, seconds)] = '\0';
+	return text;
+}
+
+struct format_text time_text(int64_t ms)
+{
+	struct format_text text;
+
+	text.text[format_time(text.text, ms, TIME_TABLE)] = '\0';
+	return text;
+}

@@ -50,4 +50,12 @@ enum time_style {
 size_t format_time(char *buf, int64_t ms, enum time_style style);
 #define FORMAT_TIME_TABLE_MAX 25
 
+/* Bytes, a span of time, and a local time as texts, which are empty where there is none. */
+struct format_text {
+	char text[FORMAT_MAX + 1];
+};
+struct format_text size_text(uint64_t bytes, bool exact);
+struct format_text span_text(double seconds);
+struct format_text time_text(int64_t ms);
+
 #endif
