@@ -243,6 +243,7 @@ TEST(all)
 		&pressure_signs_said,
 		&ram_changes_said,
 		&ram_deleted_said,
+		&ram_state_said,
 		&signal_heading,
 		&signal_said,
 		&summary_line,
