@@ -284,13 +284,9 @@ static void put_notes(void *arg, struct strbuf *out)
 	struct said said = {&growth_accounted_said, t->g, &all, SIZES_KB};
 
 	say_all(out, &said, 0, width);
-	said = (struct said){&growth_question_said, t->g, &all, SIZES_ROUNDED};
-	say_all(out, &said, 0, width);
-	said.sentences = &growth_heap_said;
+	said = (struct said){&growth_heap_said, t->g, &all, SIZES_ROUNDED};
 	say_all(out, &said, 0, width);
 	say_lacks(out, t->g, width);
-	said.sentences = &growth_outside_said;
-	say_all(out, &said, 0, width);
 	said.sentences = &growth_hints_said;
 	say_all(out, &said, 0, width);
 }

@@ -193,7 +193,6 @@ static void put_lines(struct strbuf *out, const struct peak *p, const struct tab
 	put_peak(out, p, style);
 	put_pss(out, p, style);
 	say_all(out, &(struct said){&peak_end_said, p, NULL, style->bytes}, 0, 0);
-	say_all(out, &(struct said){&peak_doubts_said, p, NULL, style->bytes}, 0, 0);
 }
 
 void render_peak_table(struct strbuf *out, const struct peak *p, size_t rows,
