@@ -191,14 +191,18 @@ static void say_heading(struct strbuf *out, const struct sentences *sentences,
 	say_all(out, &said, 4, style->width);
 }
 
-static void put_group(struct strbuf *out, const struct group_change *c, uint64_t bytes, char sign,
-		      uint32_t procs, const struct table_style *style)
+/* What a group holds, or how it grew. `inside`: its shared memory is beside it; NULL: it is not. */
+static void put_group(struct strbuf *out, const struct group_change *c, bool grew,
+		      const struct incident *inside, const struct table_style *style)
 {
 	struct line l = begin_line(out, style);
 
 	line_blanks(&l, 4);
-	put_bytes_right(&l, style, true, bytes, sign, 11);
-	line_printf(&l, "  %5u  ", procs);
+	put_bytes_right(&l, style, true, grew ? (uint64_t)group_change_of(c) : c->after,
+			grew ? '+' : 0, 11);
+	if (inside)
+		put_bytes_right(&l, style, true, incident_shmem_of(inside, c), 0, 11);
+	line_printf(&l, "  %5u  ", c->procs_after);
 	line_text(&l, c->group ? c->group : "(none)", 0);
 	if (c->missing)
 		line_printf(&l, " (%u not read)", c->missing);
@@ -219,7 +223,7 @@ static void put_largest(struct strbuf *out, const struct incident *i, enum incid
 		return;
 	say_heading(out, &incident_largest_said, &table, style);
 	for (size_t n = 0; n < g->count && n < rows && g->item[n].after; n++)
-		put_group(out, &g->item[n], g->item[n].after, 0, g->item[n].procs_after, style);
+		put_group(out, &g->item[n], false, NULL, style);
 }
 
 /* The processes of the cgroup, with their shared memory, which may be what filled it. */
@@ -230,16 +234,8 @@ static void put_largest_inside(struct strbuf *out, const struct incident *i, siz
 	const struct incident_table table = {.cut = snapshot_is_cut(i->during), .by = i->group_by};
 
 	say_heading(out, &incident_inside_said, &table, style);
-	for (size_t n = 0; n < g->count && n < rows; n++) {
-		struct line l = begin_line(out, style);
-
-		line_blanks(&l, 4);
-		put_bytes_right(&l, style, true, g->item[n].after, 0, 11);
-		put_bytes_right(&l, style, true, incident_shmem_of(i, &g->item[n]), 0, 11);
-		line_printf(&l, "  %5u  ", g->item[n].procs_after);
-		line_text(&l, g->item[n].group ? g->item[n].group : "(none)", 0);
-		line_end(&l);
-	}
+	for (size_t n = 0; n < g->count && n < rows; n++)
+		put_group(out, &g->item[n], false, i, style);
 	if (!g->count)
 		strbuf_puts(out, table.cut ? "    no process of those that were read\n"
 					   : "    no process\n");
@@ -261,8 +257,7 @@ static bool put_growth(struct strbuf *out, const struct incident *i, enum incide
 		return false;
 	say_heading(out, &incident_grew_said, &table, style);
 	for (n = 0; n < g->count && n < rows && group_change_of(&g->item[n]) > 0; n++)
-		put_group(out, &g->item[n], (uint64_t)group_change_of(&g->item[n]), '+',
-			  g->item[n].procs_after, style);
+		put_group(out, &g->item[n], true, NULL, style);
 	if (!n)
 		strbuf_puts(out, "    nothing\n");
 	return true;
