@@ -37,10 +37,10 @@ void doctor_add(struct part_rows *rows, const char *name, enum state state, cons
 void doctor_add_failure(struct part_rows *rows, const char *name, const struct diag_note *n,
 			int error)
 {
-	const char *hint = n ? n->hint : NULL;
+	char text[DIAG_TEXT];
 
-	doctor_add(rows, name, FAILS, "%s%s%s%s", n && n->reason ? n->reason : strerror(-error),
-		   hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
+	diag_text(text, sizeof(text), n, error);
+	doctor_add(rows, name, FAILS, "%s", text);
 }
 
 void doctor_add_part(struct part_rows *rows, const char *name, int error, const struct diag *diag,
@@ -62,17 +62,6 @@ const char *doctor_proc_problem(const struct procfs *proc)
 	if (proc->fd < 0)
 		return "/proc is not mounted";
 	return proc->trusted ? NULL : "/proc is of another pid namespace";
-}
-
-void doctor_set_verdict(struct doctor *d, const char *hint, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(d->verdict, sizeof(d->verdict), fmt, args);
-	va_end(args);
-	d->hint = hint;
-	d->best = false;
 }
 
 void doctor_add_kernel(struct doctor *d)
@@ -194,6 +183,14 @@ static const char *pss_hint(const struct diag *diag, const char *refusal)
 	return strstr(refusal, "(Linux 6.2)") ? "use Linux 6.2 or later" : NULL;
 }
 
+/* The first sentence: what, and why, which may be "". `hint`: what to do; NULL: nothing. */
+static void set_verdict(struct doctor *d, const char *what, const char *why, const char *hint)
+{
+	snprintf(d->verdict, sizeof(d->verdict), "%s%s%s", what, *why ? ": " : "", why);
+	d->hint = hint;
+	d->best = false;
+}
+
 /* What a snapshot uses here, and what would make it better. */
 static void judge(struct doctor *d, const struct source *source)
 {
@@ -201,18 +198,17 @@ static void judge(struct doctor *d, const struct source *source)
 	const char *refusal = source_pss_refusal(source), *problem = doctor_proc_problem(&d->proc);
 
 	if (source_origin(source) == FROM_PROC)
-		doctor_set_verdict(d, reason ? reason->hint : NULL,
-				   "zmem-bpf reads /proc here: %s.",
-				   reason && reason->reason ? reason->reason : "BPF does not work");
+		set_verdict(d, "zmem-bpf reads /proc here", diag_why(reason, -ENOTSUP),
+			    reason ? reason->hint : NULL);
 	else if (problem)
-		doctor_set_verdict(d, "mount -t proc proc /proc", "PSS is not measured here: %s.",
-				   problem);
+		set_verdict(d, "PSS is not measured here", problem, "mount -t proc proc /proc");
 	else if (refusal)
-		doctor_set_verdict(d, pss_hint(&d->diag, refusal),
-				   "PSS comes from smaps_rollup: %s.", refusal);
+		set_verdict(d, "PSS comes from smaps_rollup", refusal, pss_hint(&d->diag, refusal));
 	else
-		doctor_set_verdict(d, NULL, "PSS comes from page tables%s",
-				   source_is_pinned(source) ? ", through the pin" : "");
+		set_verdict(d,
+			    source_is_pinned(source) ? "PSS comes from page tables, through the pin"
+						     : "PSS comes from page tables",
+			    "", NULL);
 	d->best = source_origin(source) == FROM_BPF && !problem && !refusal;
 }
 
@@ -227,7 +223,7 @@ static void add_pss(struct doctor *d, const struct source *source, const struct 
 		consistent += s->process[i].pss_source == PSS_FROM_KERNEL;
 	}
 	if (!refusal && users && !consistent)
-		doctor_set_verdict(d, NULL, "PSS from page tables adds up for no process.");
+		set_verdict(d, "PSS from page tables adds up for no process", "", NULL);
 	if (!refusal)
 		doctor_add(&d->rows, "PSS", users && !consistent ? FAILS : WORKS,
 			   "from page tables: adds up for %zu of %zu %s", consistent, users,
@@ -293,7 +289,7 @@ static void add_source(struct doctor *d, struct source *source)
 	r = source_collect(source, &snapshot);
 	if (r < 0) {
 		doctor_add(&d->rows, "counters", FAILS, "collecting: %s", strerror(-r));
-		doctor_set_verdict(d, NULL, "Counters cannot be collected here: %s.", strerror(-r));
+		set_verdict(d, "Counters cannot be collected here", strerror(-r), NULL);
 		return;
 	}
 	d->works = true;
@@ -304,7 +300,7 @@ static void add_source(struct doctor *d, struct source *source)
 			   doctor_since(start).text);
 	else
 		doctor_add(&d->rows, "counters", FAILS, "from /proc and not by BPF: %s",
-			   reason && reason->reason ? reason->reason : "BPF does not work");
+			   diag_why(reason, -ENOTSUP));
 	if (compares)
 		add_unseen(d, source, &before, &snapshot);
 	add_pss(d, source, &snapshot);
@@ -323,9 +319,8 @@ void doctor_check_source(struct doctor *d, uint64_t held)
 		const struct diag_note *reason = source_reason(&d->diag);
 
 		doctor_add_failure(&d->rows, "counters", reason, r);
-		doctor_set_verdict(d, reason ? reason->hint : NULL,
-				   "No source of counters works here: %s.",
-				   reason && reason->reason ? reason->reason : strerror(-r));
+		set_verdict(d, "No source of counters works here", diag_why(reason, r),
+			    reason ? reason->hint : NULL);
 		return;
 	}
 	judge(d, source);
