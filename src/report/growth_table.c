@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/count.h"
 #include "fields/growth_said.h"
 #include "query/delta_tracker.h"
 #include "report/growth.h"
@@ -188,8 +189,8 @@ static const char *code_text(struct growth_table *t, const struct growth_row *r,
 		return strbuf_str(&t->code);
 	}
 	if (r->paths > 1)
-		snprintf(end, sizeof(end), room && room < ROOM_SMALL ? " (+%zu)" : " (+%zu path%s)",
-			 r->paths - 1, r->paths > 2 ? "s" : "");
+		snprintf(end, sizeof(end), room && room < ROOM_SMALL ? " (+%zu)" : " (+%zu %s)",
+			 r->paths - 1, count_word(r->paths - 1, "path", "paths"));
 	kept = width_of(end) + (whole ? 0 : width_of(more));
 	for (bool fits = false; !fits;) {
 		unsigned left = room > kept + NAME_LEAST ? room - kept : NAME_LEAST;
@@ -250,8 +251,9 @@ static void put_summary(void *arg, struct line *l)
 {
 	const struct growth_table *t = arg;
 
-	line_printf(l, "total, %zu %s%s", t->list.places, t->view->paths ? "path" : "place",
-		    t->list.places == 1 ? "" : "s");
+	line_printf(l, "total, %zu %s", t->list.places,
+		    t->view->paths ? count_word(t->list.places, "path", "paths")
+				   : count_word(t->list.places, "place", "places"));
 }
 
 /* ---- notes ---- */

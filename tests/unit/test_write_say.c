@@ -205,6 +205,7 @@ TEST(all)
 		&detail_title,
 		&file_accounts_said,
 		&file_held_said,
+		&file_total_said,
 		&file_unsure_said,
 		&growth_accounted_said,
 		&growth_heap_said,
