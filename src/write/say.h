@@ -12,7 +12,7 @@ enum said_sizes {
 	SIZES_ROUNDED,
 	SIZES_EXACT, /* bytes */
 	SIZES_SHORT, /* "7.00G" */
-	SIZES_KB,    /* "53,264 kB", as in /proc/PID/status; changes likewise */
+	SIZES_KB,    /* of changes: "-53,264 kB", as in /proc/PID/status */
 };
 
 /* The row of which something is said; `of` as for field_value(). */
