@@ -160,8 +160,8 @@ __noinline int calibrate(walk_ref walk)
 	if (!pfn)
 		return 0;
 	/*
-	 * The content proves the address of this page, so higher bits of its entry are none: an
-	 * encryption bit (sme_me_mask), which all pages of processes have.
+	 * The content proves the address of this page, so higher bits of its entry are no part of
+	 * an address: an encryption bit (sme_me_mask), which all pages of processes have.
 	 */
 	w->at.phys_mask =
 		ENTRY_ADDRESS & ~(entry_address(last_entry(w, ask->file_addr)) & ~ask->phys_mask);

@@ -564,7 +564,7 @@ static long turn_frame(__u32 turn, void *unused)
 	return turn_result(visit_frame(turn));
 }
 
-/* It is attached to nothing: user space runs it. */
+/* User space runs it. */
 SEC("raw_tp/count_frames")
 int count_frames(void *ctx)
 {
@@ -636,7 +636,7 @@ static long turn_name(__u32 turn, void *unused)
 	return turn_result(write_name(turn));
 }
 
-/* Likewise: names the owner c->key. */
+/* User space runs it: it names the owner c->key. */
 SEC("raw_tp/name_owner")
 int name_owner(void *ctx)
 {
@@ -667,7 +667,7 @@ int name_owner(void *ctx)
 	return 0;
 }
 
-/* Likewise: names the device of the page pool c->key. */
+/* User space runs it: it names the device of the page pool c->key. */
 SEC("raw_tp/name_pool")
 int name_pool(void *ctx)
 {

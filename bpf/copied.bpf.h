@@ -34,7 +34,7 @@ static __always_inline __u64 entry_of(const struct zmem_layout *at, __u64 mm, __
 	}
 	if (!(entry & ENTRY_PRESENT))
 		return 0;
-	/* Of a huge page: the page in it. */
+	/* In a huge page: the page at the address. */
 	return shift > at->page_bits
 		       ? (entry & ~((1ULL << (shift & 63)) - 1 & ENTRY_ADDRESS)) |
 				 (address & ((1ULL << (shift & 63)) - 1) & ENTRY_ADDRESS)
@@ -42,8 +42,8 @@ static __always_inline __u64 entry_of(const struct zmem_layout *at, __u64 mm, __
 }
 
 /*
- * do_wp_page(), mm/memory.c: a page of its own is written where it is, others are copied. Pages of
- * files and of shared memory are none of these: a copy of theirs changes the counters.
+ * do_wp_page(), mm/memory.c: an anonymous page of one process is written in place, a shared one is
+ * copied. A copy of a page of a file or of shared memory changes the counters: it does not count.
  */
 static __always_inline bool is_copied(const struct zmem_layout *at, __u64 mm, __u64 address)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * All dma-bufs: one record for each, whether a process has a descriptor of it, maps it, or only a
+ * Writes a record for each dma-buf, whether a process has a descriptor of it or maps it, or only a
  * driver holds it. Linux 6.16 has the iterator (76ea95534995, "bpf: Add dmabuf iterator").
  */
 #include "vmlinux.h"

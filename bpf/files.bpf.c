@@ -53,7 +53,7 @@ static __always_inline struct zmem_files *files_get(void)
 	return bpf_map_lookup_elem(&files, &zero);
 }
 
-/* True for a mounted super block. The head of their list is none: nothing points back to it. */
+/* True for a mounted super block. The head of the list is no super block: no root leads to it. */
 static __noinline bool is_super(__u64 super)
 {
 	__u64 root = kread64(super + SUPER(s_root));
@@ -244,8 +244,8 @@ static __always_inline struct zmem_file *new_record(struct zmem_files *v, __u8 k
 }
 
 /*
- * What is read of each inode lies within some 400 bytes. One copy waits once for all of their cache
- * lines, where a read for each member would wait for one after the other.
+ * The members that are read of an inode lie within some 400 bytes. One copy waits once for all of
+ * their cache lines; a read for each member would wait for one line after the other.
  */
 #define BLOCK_BEGIN INODE(i_sb)
 #define BLOCK_END   (MAPPING(a_ops) + sizeof(__u64))
@@ -503,7 +503,7 @@ static __noinline int begin(struct zmem_files *v)
 	return begin_super(v, 0);
 }
 
-/* It is attached to nothing: user space runs it. */
+/* User space runs it. */
 SEC("raw_tp/list_files")
 int list_files(void *ctx)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is known of a large folio as a whole, by its head page: its mappings. For kernels with
- * struct folio (6.2 and later).
+ * Counts the mappings of a large folio, by its head page. For kernels with struct folio (6.2 and
+ * later).
  */
 #ifndef ZMEM_FOLIO_BPF_H
 #define ZMEM_FOLIO_BPF_H
@@ -28,7 +28,7 @@ static long folio_add_page(__u32 turn, struct folio_sum *s)
 	return 0;
 }
 
-/* All mappings of the folio as one, and of each of its pages. */
+/* Counts mappings of the folio as a whole and of each of its pages. */
 static __always_inline __u32 folio_mappings(__u64 head, __u64 pages)
 {
 	struct folio_sum s = {.page = head};

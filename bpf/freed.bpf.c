@@ -17,7 +17,7 @@
  * large folios that are mapped in part, and pages of files are not walked at all.
  */
 #define ZMEM_FREED
-/* As in swap.bpf.c. */
+/* See swap.bpf.c. */
 #define RAW_TYPE   posix_cputimer_base
 #define RAW_MEMBER nextevt
 #include "vmlinux.h"
@@ -183,7 +183,7 @@ __noinline int look_up(walk_ref walk, __u64 page, __u32 maps, __u64 count)
 		look_up_page(w, page, maps);
 		return 0;
 	}
-	/* It is mapped as one, but is looked at page by page. */
+	/* The huge page is mapped as one, but is looked at page by page. */
 	if (w->huge) {
 		if (w->addr & ((1ULL << pmd_bits(w)) - 1))
 			return 0;
@@ -202,7 +202,7 @@ __noinline int look_up(walk_ref walk, __u64 page, __u32 maps, __u64 count)
 
 /* ---- swap entries, and pages of the swap cache ---- */
 
-/* Looks up a swap entry whose slot has a large folio in the swap cache. */
+/* Looks up a swap entry if its slot has a large folio in the swap cache. */
 static __always_inline void meet_folio(struct page_walk *w, __u64 head, __u64 ram)
 {
 	__u32 order = compound_order(head);
@@ -269,7 +269,7 @@ static __always_inline void meet_slot(struct page_walk *w, __u64 entry)
 	}
 }
 
-/* Looks up a mapping of a small page whose slot has entries. Returns 0 if it has none. */
+/* Looks up a mapping of a small page if its slot has entries. Returns 0 if the slot has none. */
 __noinline int meet_cached(walk_ref walk, __u64 page, __u32 maps)
 {
 	__u64 val = cached_as(page), met;
@@ -433,7 +433,7 @@ static __always_inline void look_at_forks(__u64 leader, WANT *want, bool before)
 	}
 }
 
-/* It writes nothing: the kernel repeats a visit if its record has no room, and these count. */
+/* Writes no record: the kernel repeats a visit if its record has no room, and visits count. */
 SEC("iter/task")
 int walk_freed(struct bpf_iter__task *ctx)
 {

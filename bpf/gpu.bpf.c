@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Which processes have files of GPUs or dma-bufs open: one record for each such file. The kernel
- * tells by the inode, so no other process is looked at in /proc.
+ * Finds which processes have files of GPUs or dma-bufs open: writes a record for each such file.
+ * The inode shows what a file is, so no other process is looked at in /proc.
  *
  * The iterator holds references on the task and the open file that it visits.
  */
@@ -27,7 +27,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define ACCEL_MAJOR   261	 /* Documentation/admin-guide/devices.txt */
 #define MAGIC_DMA_BUF 0x444d4142 /* include/uapi/linux/magic.h */
 
-static __noinline int is_such(__u64 file)
+static __noinline int is_gpu_or_dma_buf(__u64 file)
 {
 	__u64 inode = kread64(file + koffset(struct file___files, f_inode));
 	__u64 super = kread64(inode + koffset(struct inode, i_sb));
@@ -50,8 +50,8 @@ int list_gpu_files(struct bpf_iter__task_file *ctx)
 
 	if (!task || !file)
 		return 0;
-	/* Numbers to the verifier, which pointers would not be. */
-	if (!is_such(kread_raw(__u64, &ctx->file)))
+	/* Read as a number, because the verifier tracks pointers. */
+	if (!is_gpu_or_dma_buf(kread_raw(__u64, &ctx->file)))
 		return 0;
 	view = reader_view();
 	leader = kcast(struct task_struct, kread_raw(__u64, &task->group_leader));

@@ -52,7 +52,7 @@ struct {
 	__uint(max_entries, ZMEM_GROW_WAKE_RING);
 } wake SEC(".maps");
 
-/* What a thread adds pages to. */
+/* Where a thread adds pages. */
 struct fault {
 	__u64 address; /* of its last page fault that has added none yet; 0: none */
 	__u64 mm;      /* of this address */
@@ -67,7 +67,7 @@ struct fault {
 enum noted {
 	NOTED_USER,   /* at a page fault of the program */
 	NOTED_KERNEL, /* at one of the kernel, which reads or writes memory of the program */
-	NOTED_EACH,   /* where the kernel handles all of them, and also adds pages without one */
+	NOTED_EACH,   /* at handle_mm_fault(), which also adds pages without a page fault */
 };
 
 struct {
@@ -230,7 +230,7 @@ static __always_inline int send_addresses(void *ctx, const struct change *c)
 	return 0;
 }
 
-/* The change was made by a task that is none of the target. */
+/* Sends a change that a task of another process than the target made. */
 static __always_inline int send_task(const struct change *c)
 {
 	struct zmem_grow_task *m = bpf_ringbuf_reserve(&ring, sizeof(*m), 0);
@@ -248,7 +248,7 @@ static __always_inline void send_process(__u32 what, __u32 target, __s32 pid, __
 	struct zmem_grow_process m = {
 		.head = {.what = what, .target = target}, .pid = pid, .parent = parent};
 
-	/* Of a process that is not told nothing is counted. */
+	/* User space counts nothing of a process that it was not told of. */
 	if (bpf_ringbuf_output(&ring, &m, sizeof(m), RB_NO_WAKEUP) < 0 &&
 	    (what == ZMEM_GROW_FORK || what == ZMEM_GROW_EXEC)) {
 		struct zmem_grow_cpu *cpu = find_this_cpu(parent);
@@ -262,7 +262,7 @@ static __always_inline void send_process(__u32 what, __u32 target, __s32 pid, __
 
 /* ---- an event ---- */
 
-/* One page in so many is sampled now; 1: each has its stack. */
+/* Now one page in so many is sampled; 1: each page has its stack. */
 static __always_inline __u32 get_interval(const struct zmem_grow_settings *s,
 					  struct zmem_grow_cpu *c)
 {
@@ -288,9 +288,8 @@ static __always_inline void begin_block(struct zmem_grow_block *b, __u32 interva
 
 /*
  * How many sampled pages a change of fewer pages than the interval has. Blocks of `interval` pages
- * follow each other, and one page of each block is sampled, at random: a page is sampled with the
- * same chance whatever change it is in, so that changes of no size, and no order of them, are
- * preferred.
+ * follow each other, and one page of each block is sampled, at random. So a page is sampled with
+ * the same chance whatever the sizes and the order of changes are.
  */
 static __always_inline __u32 count_sampled(struct zmem_grow_block *b, __u32 interval, __u32 pages)
 {
@@ -315,8 +314,8 @@ static __always_inline void add(__s64 *sum, __u32 member, __s64 pages)
 }
 
 /*
- * Sends a change with the stack that made it. Returns -1 if the ring has no room. Whether it has is
- * asked for the largest message: else small stacks, which find room, would stand for large ones.
+ * Sends a change with the stack that made it. Returns -1 if the ring has no room for the largest
+ * message: else small stacks would still find room, and stand for large ones.
  */
 static __always_inline int send_with_stack(void *ctx, const struct zmem_grow_settings *s, __u64 mm,
 					   struct change *c, bool own)
@@ -337,7 +336,7 @@ static __always_inline __u64 size_of(const struct change *c)
 	return c->pages < 0 ? -(__u64)c->pages : (__u64)c->pages;
 }
 
-/* The pages that wait for a change that is alike. */
+/* Pages without room in the ring wait for the next change that is alike. */
 static __always_inline __s64 *find_waiting(struct zmem_grow_cpu *cpu, const struct change *c)
 {
 	__u32 sign = c->pages < 0, large = size_of(c) >= ZMEM_GROW_RARELY;
@@ -429,8 +428,8 @@ static long look_at_page(__u32 index, struct look *l)
 }
 
 /*
- * The page that is being added from such a range: the first one that is not there. What was there
- * before is stepped over. Global: verified once.
+ * Finds the page that a system call is adding: the first one of its range that is not there.
+ * Global: verified once.
  */
 __noinline int find_populated(struct fault *f, __u64 mm, __u64 regs)
 {
@@ -449,10 +448,10 @@ __noinline int find_populated(struct fault *f, __u64 mm, __u64 regs)
 }
 
 /*
- * The address of a page that was just added. It must be taken before anything that may fault. An
- * address that a page fault without a new page left is not that of a page that a system call adds.
+ * The address of a page that was just added. To be called before anything that may fault. A page
+ * fault that added no page has left its address: a page that a system call adds has another one.
  */
-static __always_inline __u64 take_address(struct fault *f, __u64 mm, __u32 member, __s64 pages)
+static __always_inline __u64 consume_address(struct fault *f, __u64 mm, __u32 member, __s64 pages)
 {
 	__u64 address = f->address, regs;
 	__u32 call;
@@ -465,7 +464,7 @@ static __always_inline __u64 take_address(struct fault *f, __u64 mm, __u32 membe
 	}
 	regs = user_words();
 	call = kread32(regs + USER_CALL);
-	/* Where the program wants a mapping, nothing has told where it is. */
+	/* If the program has asked for an address, no event has told the right one. */
 	if (call == CALL_MMAP) {
 		address = kread64(regs + USER_ARGUMENT1) ? 0 : f->populated;
 		f->populated += address ? pages * PAGE : 0;
@@ -496,7 +495,7 @@ static __always_inline void send_change(void *ctx, const struct zmem_grow_settin
 
 	/* A page that is copied leaves one counter before it enters another. */
 	if (f && pages > 0)
-		c.address = take_address(f, mm, member, pages);
+		c.address = consume_address(f, mm, member, pages);
 	if (f)
 		before = *f;
 	if (count_change(&c))
@@ -506,7 +505,7 @@ static __always_inline void send_change(void *ctx, const struct zmem_grow_settin
 		*f = before;
 }
 
-/* True while the address space has users. Its end comes once, and what it frees is not counted. */
+/* True while the address space has users. Its end is sent once; what it frees is not counted. */
 static __always_inline bool is_alive(struct zmem_grow_target *t, __u64 mm, __u32 number)
 {
 	if (users_of(mm) > 0)
@@ -518,8 +517,8 @@ static __always_inline bool is_alive(struct zmem_grow_target *t, __u64 mm, __u32
 }
 
 /*
- * Has new code be read at once, when it is first used: the process may not live long. It is told in
- * front of the stack that uses it.
+ * Has user space read new code at its first use: the process may not live long. The message comes
+ * before the stack that uses the code.
  */
 static __always_inline void note_code(struct zmem_grow_target *t, __u64 mm, __u32 number)
 {
@@ -556,15 +555,15 @@ int grow(__u64 *ctx)
 			last = make_last((__u32)bpf_get_current_pid_tgid());
 		if (last) {
 			now = read_part(task, member);
-			pages = take_part(last, now, member);
+			pages = update_part(last, now, member);
 		}
 		/*
-		 * It is the count that has changed: by a huge page, or by the thread's part, which
-		 * becomes 0 after that (sync_mm_rss(), mm/memory.c).
+		 * The count has changed: by a huge page, or by the thread's part, which becomes 0
+		 * after that (sync_mm_rss(), mm/memory.c).
 		 */
-		added = take_count(t, mm, member);
+		added = update_count(t, mm, member);
 		if (last && now && added == now)
-			take_part(last, 0, member);
+			update_part(last, 0, member);
 		else
 			pages += added;
 	}
@@ -572,7 +571,7 @@ int grow(__u64 *ctx)
 	{
 		bool folded;
 
-		pages = take_change(s, t, number, mm, member, &folded);
+		pages = consume_change(s, t, number, mm, member, &folded);
 	}
 #endif
 	if (!pages)
@@ -602,10 +601,10 @@ int grow_fault_end(__u64 *ctx)
 		return 0;
 	note_code(t, mm, number);
 	for (__u32 i = 0; i < ZMEM_RSS_COUNT; i++) {
-		__s64 pages = take_part(last, read_part(task, i), i);
+		__s64 pages = update_part(last, read_part(task, i), i);
 
 		if (pages < 0)
-			pages += take_count(t, mm, i);
+			pages += update_count(t, mm, i);
 		if (pages)
 			send_change(ctx, s, mm, number, i, pages);
 	}
@@ -633,10 +632,10 @@ static __always_inline struct fault *note_fault(__u64 mm, __u64 address, enum no
 /* Bits of the error code of a page fault (arch/x86/include/asm/trap_pf.h). */
 #define FAULT_PRESENT 1
 #define FAULT_WRITE   2
-/* Of the flags of handle_mm_fault() (include/linux/mm_types.h). */
+/* A flag of handle_mm_fault() (include/linux/mm_types.h). */
 #define FLAG_WRITE 1
 
-/* A page that is copied is no change of a counter: a message says so. Global: verified once. */
+/* A copied page changes no counter, so a message tells of it. Global: verified once. */
 __noinline int count_copied(__u64 mm, __u64 address, struct change *c)
 {
 	const struct zmem_grow_settings *s = get_settings();
@@ -735,8 +734,8 @@ static __always_inline void send_move(__u32 target, __u64 from, __u64 to, __u64 
 }
 
 /*
- * The address that was found for a mapping of `len` bytes: room for a huge page more is asked for,
- * so that the mapping can begin where its offset does in one (__thp_get_unmapped_area(),
+ * The address of a mapping of `len` bytes. The kernel looks for room for a huge page more, so that
+ * address and file offset can have the same place in a huge page (__thp_get_unmapped_area(),
  * mm/huge_memory.c).
  */
 static __always_inline __u64 align_area(__u64 address, __u64 room, __u64 len, __u64 offset)
@@ -807,14 +806,14 @@ static __noinline int settle(__u32 number, __s64 *ret_pages, __s64 *ret_value, _
 			__s32 now = read_part(task, i);
 
 			w.sum[i] += now;
-			w.pages[i] += take_part(last, now, i);
+			w.pages[i] += update_part(last, now, i);
 		}
 	}
 #else
 	bpf_loop(CPUS_MAX, read_cpu, &w, 0);
 #endif
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
-		w.pages[i] += take_count(w.t, w.t->mm, i);
+		w.pages[i] += update_count(w.t, w.t->mm, i);
 		ret_pages[i] = w.pages[i];
 		ret_value[i] = w.sum[i] + w.t->last_count[i];
 	}
@@ -844,7 +843,7 @@ static __noinline __u32 arm(__u64 mm, __s32 pid, __u64 task)
 	return number;
 }
 
-static __always_inline void remember(__u32 tgid, __u64 leader, __s32 pid, __u32 target)
+static __always_inline void store_process(__u32 tgid, __u64 leader, __s32 pid, __u32 target)
 {
 	struct process p = {
 		.start = kget(kcast(struct task_struct, leader), start_boottime),
@@ -890,9 +889,9 @@ int grow_fork(__u64 *ctx)
 		return 0;
 	view = reader_view();
 	pid = pid_number(kget(kcast(struct task_struct, child), thread_pid), &view);
-	/* That of vfork() is the parent's own. */
+	/* A child of vfork() has the address space of its parent. */
 	target = find_target(mm, &unused) ? p->target : arm(mm, pid, child);
-	remember(kget(kcast(struct task_struct, child), tgid), child, pid, target);
+	store_process(kget(kcast(struct task_struct, child), tgid), child, pid, target);
 	if (target != p->target)
 		send_process(ZMEM_GROW_FORK, target, pid, p->target);
 	return 0;
@@ -923,7 +922,8 @@ int grow_visit(struct bpf_iter__task *ctx)
 	t = find_target(mm, &number);
 	if (!t) {
 		number = arm(mm, result.pid, task);
-		remember(kget(kcast(struct task_struct, leader), tgid), leader, result.pid, number);
+		store_process(kget(kcast(struct task_struct, leader), tgid), leader, result.pid,
+			      number);
 		t = bpf_map_lookup_elem(&targets, &number);
 		if (t) {
 			t->visit = t->begun = s->visit;

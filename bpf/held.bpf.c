@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What holds files of shared memory, beside the mappings that bpf/freed.bpf.c meets: descriptors,
+ * Finds what holds files of shared memory beside mappings (bpf/freed.bpf.c has those): descriptors,
  * programs that run (mm->exe_file), descriptors in the queues of unix sockets, files that are
  * registered with io_uring, System V segments, and mounts with all of their files.
  *
  * The kernel counts the references of each file, namespace and mount. The programs count those that
  * they meet, and to which group of processes they belong. If both are equal, all holders are known.
- * So nothing need be known of other holders: of processes in other pid namespaces, of loop devices,
- * of drivers.
+ * So no program looks at other holders: processes in other pid namespaces, loop devices, drivers.
  *
  * A tmpfs ends with its last mount, and a mount with its namespace, which tasks hold by sets of
  * namespaces. A segment ends with its IPC namespace, or with its last attach if it was removed.
  *
- * Nothing is locked. Addresses are read by probe reads, which cannot fault; what is torn is found
- * when the counts differ.
+ * The programs take no lock. Probe reads cannot fault. If a list changes while it is read, the
+ * counts differ.
  */
 #define ZMEM_PROBE_READS
 #include "vmlinux.h"
@@ -46,7 +45,7 @@ struct {
 	__type(value, struct zmem_held);
 } answers SEC(".maps");
 
-/* The kernel has 16 bytes for each entry there may be, from the beginning. */
+/* The kernel allocates 16 bytes for each possible entry at once. */
 #define HASH(name, entries, key_type, value_type)                                                  \
 	struct {                                                                                   \
 		__uint(type, BPF_MAP_TYPE_HASH);                                                   \
@@ -83,7 +82,7 @@ __noinline int note_full(void)
 	return 0;
 }
 
-static __always_inline void keep(void *map, __u64 key, const void *value)
+static __always_inline void store_entry(void *map, __u64 key, const void *value)
 {
 	if (bpf_map_update_elem(map, &key, value, 0))
 		note_full();
@@ -113,7 +112,7 @@ static __always_inline bool is_reader(__u64 leader)
 		inode_of(program_of(leader)) == inode_of(program_of(own)));
 }
 
-/* The groups of a process. */
+/* Finds the groups of a process. */
 __noinline int find_groups(__u64 leader, struct zmem_held_want *ret)
 {
 	const struct pid_view view = reader_view();
@@ -172,7 +171,7 @@ __noinline int meet_set(__u64 task, __u32 group)
 			new.space_refs[i] = space_refs(new.space[i]);
 		new.refs = (__s32)kread32(set + koffset(struct nsproxy___mounts, count));
 		new.group = ZMEM_HELD_NONE;
-		keep(&sets, set, &new);
+		store_entry(&sets, set, &new);
 		met = bpf_map_lookup_elem(&sets, &set);
 	}
 	if (!met)
@@ -187,8 +186,8 @@ __noinline int meet_set(__u64 task, __u32 group)
 }
 
 /*
- * A descriptor of a namespace: all have one reference of it together (path_from_stashed(),
- * fs/libfs.c).
+ * Notes a descriptor of a namespace. All of its descriptors have one reference together
+ * (path_from_stashed(), fs/libfs.c).
  */
 __noinline int meet_named(__u64 inode, __u32 group)
 {
@@ -197,7 +196,7 @@ __noinline int meet_named(__u64 inode, __u32 group)
 
 	met = bpf_map_lookup_elem(&named, &space);
 	if (!met) {
-		keep(&named, space, &new);
+		store_entry(&named, space, &new);
 		met = bpf_map_lookup_elem(&named, &space);
 	}
 	if (!met)
@@ -212,8 +211,8 @@ __noinline int meet_named(__u64 inode, __u32 group)
 /* ---- tasks ---- */
 
 /*
- * A directory of a task, which holds its mount; `place` has the address of the struct vfsmount in
- * it. Returns 1 if it is of interest.
+ * Counts a directory of a task: it holds its mount. `place` has the address of the directory's
+ * struct vfsmount. Returns 1 if the mount is of interest.
  */
 __noinline int meet_place(__u64 place, __u32 group)
 {
@@ -246,7 +245,7 @@ static __always_inline void meet_places(__u64 task, __u64 leader, __u32 group)
 		return;
 	if (meet_place(places + koffset(struct fs_struct, root.mnt), group) |
 	    meet_place(places + koffset(struct fs_struct, pwd.mnt), group))
-		keep(&once, places, &places);
+		store_entry(&once, places, &places);
 }
 
 /* The program that the task runs, once for each address space. */
@@ -263,7 +262,7 @@ static __always_inline void meet_program(__u64 task, __u64 leader, __u32 group)
 		return;
 	if (bpf_map_lookup_elem(&once, &mm))
 		return;
-	keep(&once, mm, &file);
+	store_entry(&once, mm, &file);
 	if (meet_file(file, group, BY_MEMORY))
 		note_full();
 }
@@ -287,7 +286,7 @@ static __always_inline void meet_rings(__u64 task, __u32 group)
 	}
 }
 
-/* Each thread: they may differ in their namespaces and directories. */
+/* Visits each thread: threads may differ in their namespaces and directories. */
 SEC("iter/task")
 int list_tasks(struct bpf_iter__task *ctx)
 {
@@ -332,7 +331,7 @@ __noinline int add_edge(__u64 carrier, __u64 file)
 	if (!a || (kind != ZMEM_HELD_SHMEM && kind != ZMEM_HELD_SECRET))
 		return 0;
 	key = a->edges++;
-	keep(&edges, key, &new);
+	store_entry(&edges, key, &new);
 	if (meet_file(file, ZMEM_HELD_NONE, BY_NOTHING))
 		note_full();
 	return 1;
@@ -442,7 +441,7 @@ __noinline int carried_by_ring(__u64 file)
 	return c.found;
 }
 
-/* False for one that carries nothing, which is of no interest. */
+/* False if the file carries nothing: then it is of no interest. */
 static __always_inline bool carries(__u64 file, __u64 inode)
 {
 	__u64 magic = kread64(kread64(inode + koffset(struct inode, i_sb)) +
@@ -456,8 +455,8 @@ static __always_inline bool carries(__u64 file, __u64 inode)
 /* ---- descriptors ---- */
 
 /*
- * Whether the descriptors of the task are counted: a table of several tasks is, at the first of
- * them. Sets the group, which is that of all tasks of the table.
+ * Whether the descriptors of the task are counted: a table that tasks share is counted at the first
+ * of them. Sets the group to that of all tasks of the table.
  */
 __noinline int begins_table(__u64 task, __u64 table, __u32 *group)
 {
@@ -468,7 +467,7 @@ __noinline int begins_table(__u64 task, __u64 table, __u32 *group)
 	t = bpf_map_lookup_elem(&tables, &table);
 	if (!t) {
 		new.group = *group;
-		keep(&tables, table, &new);
+		store_entry(&tables, table, &new);
 		return true;
 	}
 	if (t->task == task)
@@ -509,7 +508,7 @@ int list_held(struct bpf_iter__task_file *ctx)
 
 	if (!ctx->task || !ctx->file)
 		return 0;
-	/* Numbers to the verifier, which pointers would not be. */
+	/* Read as numbers, because the verifier tracks pointers. */
 	file = kread_raw(__u64, &ctx->file);
 	inode = inode_of(file);
 	kind = kind_of(file, inode);
@@ -631,7 +630,7 @@ __noinline int meet_super(__u64 super)
 	new.device = kread32(super + koffset(struct super_block, s_dev));
 	new.refs = references_of(&m);
 	new.met = m.met;
-	keep(&mounted, super, &new);
+	store_entry(&mounted, super, &new);
 	return 0;
 }
 
@@ -639,7 +638,7 @@ struct supers {
 	__u64 first, at;
 };
 
-/* One of the ring is the head of the list, and no super block. */
+/* The ring of super blocks has one element that is none: the head of the list. */
 static long next_super(__u32 turn, struct supers *all)
 {
 	__u64 root = kread64(all->at + koffset(struct super_block, s_root));
@@ -652,7 +651,7 @@ static long next_super(__u32 turn, struct supers *all)
 	return all->at == all->first || all->at >> 56 != 0xff;
 }
 
-/* It is attached to nothing: user space runs it. It begins at the file system of the program. */
+/* User space runs it. The walk begins at the super block that the program's own file is on. */
 SEC("raw_tp/list_mounted")
 int list_mounted(void *ctx)
 {
@@ -690,7 +689,7 @@ __noinline int meet_segment(__u64 segment, __u64 space, __u32 forced)
 		(kread32(segment + koffset(struct shmid_kernel, shm_perm.mode)) & SHM_DEST) != 0;
 	if (kind_of(new.file, inode_of(new.file)) != ZMEM_HELD_SHMEM)
 		return 0;
-	keep(&segments, new.file, &new);
+	store_entry(&segments, new.file, &new);
 	if (meet_file(new.file, ZMEM_HELD_NONE, BY_NOTHING))
 		note_full();
 	return 0;
@@ -710,7 +709,7 @@ static long next_segment(__u32 index, struct segments_walk *w)
 			return 1;
 		entry = kread64(node + koffset(struct xa_node, slots) + (index >> shift & 63) * 8);
 	}
-	/* A root that is no node has number 0 alone. */
+	/* If the root is no node, it is the only segment, and has number 0. */
 	if (entry && !(entry & 3) && (entry != w->root || !index))
 		meet_segment(entry, w->space, w->forced);
 	return 0;
@@ -746,7 +745,7 @@ struct mappings {
 	__u32 count;
 };
 
-/* One edge of the tree of the VMAs that map a file (address_space.i_mmap). */
+/* Follows one edge of the tree of the VMAs that map a file (address_space.i_mmap). */
 static long next_mapping(__u32 turn, struct mappings *m)
 {
 	__u64 left, right, next = 0;

@@ -222,7 +222,7 @@ static __always_inline bool maps_the_file(const struct zmem_mappers *v)
 	return kread64(file + koffset(struct file, f_mapping)) == v->tree.mapping;
 }
 
-static __noinline int put_mapper(struct zmem_mappers *v, __u64 swapped)
+static __noinline int add_mapper(struct zmem_mappers *v, __u64 swapped)
 {
 	struct zmem_mapper *m;
 	__u64 mm;
@@ -306,7 +306,7 @@ static __always_inline void next_vma(struct zmem_mappers *v)
 		v->state = ZMEM_MAPPERS_DONE;
 }
 
-/* One VMA, or one node of the file's tree of pages for it. */
+/* Looks at one VMA, or for it at one node of the file's tree of pages. */
 static long visit_step(__u32 turn, void *unused)
 {
 	struct zmem_mappers *v = mappers_get();
@@ -334,7 +334,7 @@ static long visit_step(__u32 turn, void *unused)
 			return 0;
 		}
 	}
-	put_mapper(v, swapped);
+	add_mapper(v, swapped);
 	if (v->state == ZMEM_MAPPERS_MORE)
 		next_vma(v);
 	return 0;
@@ -415,7 +415,7 @@ static __noinline int begin(struct zmem_mappers *v)
 	return 0;
 }
 
-/* It is attached to nothing: user space runs it. */
+/* User space runs it. */
 SEC("raw_tp/list_mappers")
 int list_mappers(void *ctx)
 {

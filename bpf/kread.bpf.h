@@ -23,7 +23,7 @@
 #ifndef ZMEM_KREAD_BPF_H
 #define ZMEM_KREAD_BPF_H
 
-/* It came with libbpf 0.8, as did macros that are used here. Ubuntu 22.04 has 0.5. */
+/* usdt.bpf.h came with libbpf 0.8, as did macros that are used here. Ubuntu 22.04 has 0.5. */
 #if !__has_include(<bpf/usdt.bpf.h>)
 #error "libbpf is too old: 0.8 or newer is needed"
 #endif
@@ -156,7 +156,7 @@
 
 #endif
 
-/* The value, but any number to the verifier, so that turns of a loop are alike. */
+/* Returns the value. The verifier takes it for any number, so turns of a loop are alike to it. */
 #ifdef ZMEM_OLD
 __noinline __u64 any_number(__u64 value)
 {
@@ -226,7 +226,7 @@ static __always_inline __u32 kread32(__u64 addr)
 
 /*
  * Clears everything behind the first NUL, because the memory behind a name must not leak. It has no
- * branch, which would double the verifier's work for all later code.
+ * branch: a branch would double the verifier's work for all later code.
  */
 static __always_inline void text_terminate(__u64 *words, int count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What memory cgroups are charged and may be charged (mm/memcontrol.c), and which is in which. */
+/* Reads charges and limits of memory cgroups (mm/memcontrol.c), and which is below which. */
 #ifndef ZMEM_LIMITS_BPF_H
 #define ZMEM_LIMITS_BPF_H
 

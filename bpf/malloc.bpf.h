@@ -133,7 +133,7 @@ static __always_inline bool samples_block(const struct zmem_grow_settings *s,
 /* ---- a block is freed ---- */
 
 /* Takes a sampled block from the map. */
-static __always_inline bool take_block(__u32 target, __u64 address, struct zmem_heap_block *ret)
+static __always_inline bool remove_block(__u32 target, __u64 address, struct zmem_heap_block *ret)
 {
 	const struct zmem_heap_key key = {.target = target, .address = address};
 	const struct zmem_heap_block *block = bpf_map_lookup_elem(&heap_blocks, &key);
@@ -251,7 +251,7 @@ static __always_inline bool is_pending(const __u64 *ctx, const struct heap_call 
 {
 	__u64 area, now = 0, utask;
 
-	/* It returned when there was no probe, and what is at its place is old. */
+	/* A call that returned when there was no probe has left an old entry at its place. */
 	if (bpf_core_field_exists(struct task_struct___probed, utask) &&
 	    bpf_core_field_exists(struct uprobe_task, return_instances)) {
 		utask = kaddr(kcast(struct task_struct___probed, bpf_get_current_task()), utask);
@@ -279,7 +279,7 @@ static __always_inline void begin_call(const __u64 *ctx, struct heap_call *call,
 	call->function = function;
 	call->old = call_argument(ctx, function, ZMEM_HEAP_BLOCK);
 	call->old_time = 0;
-	if (is_realloc(function) && call->old && take_block(target, call->old, &old)) {
+	if (is_realloc(function) && call->old && remove_block(target, call->old, &old)) {
 		call->old_time = old.time;
 		call->old_size = old.size;
 	}
@@ -306,13 +306,13 @@ static __always_inline int enter(const __u64 *ctx, __u32 function, bool session)
 		__sync_fetch_and_add(&cpu->stepped, 1);
 	call = current_call(0);
 	pending = call && call->slot && is_pending(ctx, call, mm);
-	/* It is made by that call. */
+	/* The pending call has made this one. */
 	if (pending && return_slot(ctx) <= call->slot)
 		return 0;
 	if ((function & ZMEM_HEAP_FUNCTION) == ZMEM_HEAP_FREE) {
 		address = call_argument(ctx, function, ZMEM_HEAP_BLOCK);
 		if (address)
-			take_block(number, address, &block);
+			remove_block(number, address, &block);
 		return 0;
 	}
 	size = call_size(ctx, function);
@@ -462,10 +462,10 @@ int heap_leave(__u64 *ctx)
 #define RWSEM_WAIT   6
 #define RWSEM_WRITER 1
 #define RWSEM_OWNER  (~7ULL)
-/* include/linux/rwbase_rt.h: nobody has the lock. */
+/* include/linux/rwbase_rt.h: no task has the lock. */
 #define RWBASE_FREE 0x80000000
 
-/* True if anybody has the lock. *ret_writer: the thread that has it alone; 0: none, or unknown. */
+/* True if a task has the lock. *ret_writer: the thread that has it alone; 0: none, or unknown. */
 static __always_inline bool is_locked(__u64 mm, __u64 *ret_writer)
 {
 	__u64 count;

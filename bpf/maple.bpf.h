@@ -5,8 +5,8 @@
  *
  * Before it is included are defined: MAPLE_WALK, a struct with `next`, `entry`, `max`, `slot` and
  * `done`, of which all but the first begin as 0; maple_root(w), the root of the tree;
- * maple_vma(w, vma, last) for each VMA, which ends before last + 1; and maple_torn(w), for a tree
- * that is none.
+ * maple_vma(w, vma, last) for each VMA, which ends before last + 1; and maple_torn(w), for a broken
+ * tree.
  */
 #ifndef ZMEM_MAPLE_BPF_H
 #define ZMEM_MAPLE_BPF_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which file an address space maps somewhere, and whether it maps a file. Its lock is not taken. If
- * somebody else has it, the VMAs do not change; else they may, and the answer may be wrong.
+ * Finds a file that an address space maps, or whether it maps a given file. No lock is taken. If
+ * another task has the mmap_lock, the VMAs do not change; else the answer may be wrong.
  */
 #ifndef ZMEM_MAPS_FILE_BPF_H
 #define ZMEM_MAPS_FILE_BPF_H
@@ -15,7 +15,7 @@ struct file_search {
 	__u32 done, torn;	/* torn: the answer is not known */
 };
 
-/* Of the one reader. In a map: what is on the stack the verifier follows through each step. */
+/* In a map, because the verifier follows the stack through each step. There is one reader. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -58,7 +58,7 @@ static long search_step(__u32 turn, void *unused)
 	return !w || w->done || w->torn || maple_step(w);
 }
 
-/* NULL: to the verifier alone. */
+/* Is never NULL; the verifier does not know that. */
 static __always_inline struct file_search *search_file(__u64 mm, __u64 from, __u64 mapping)
 {
 	struct file_search *w = search_get();

@@ -13,7 +13,7 @@
  *   - Between groups each step is a bijection of the signature before it, and a random key begins
  * it. So it is less than 2^-32 for tables that differ by one page at a multiple of 2^31 pages, and
  * about 2^-60 for others. A match must also have as many entries, and as many that are present. A
- * memo that is taken by chance would have to fit the counters of the process as well, by kind
+ * memo that matches by chance would have to fit the counters of the process as well, by kind
  * (discard_raced_walk()); else the walk is rejected.
  *
  * Mapcounts change, so a memo belongs to one collection: the keys are new for each, and without
@@ -31,7 +31,7 @@
 #define MEMO_ENTRIES_LEAST 64
 #define MEMO_PRESENT_LEAST 32
 
-/* One cache line. */
+/* It has the size of a cache line. */
 struct memo {
 	__u64 signature;
 	__u32 entries; /* and present ones << 16 */
@@ -102,7 +102,7 @@ WALK_STEP_FUNCTION(sign_group)
 		bits |= entry;
 		sum += (entry << SIGN_LEFT >> SIGN_RIGHT) * m->key[i];
 		present += there;
-		/* One entry after the other: all at once would not fit into registers. */
+		/* Entries follow one after the other: all at once would not fit into registers. */
 		asm volatile("" : : : "memory");
 	}
 	m->signature = (m->signature ^ sum) * 0x9e3779b97f4a7c15ULL;
@@ -123,13 +123,13 @@ static __always_inline bool memo_sign(struct page_walk *w, walk_ref walk, struct
 	m->odd = 0;
 	w->table += table_index(w, addr, page_bits(w)) << 3;
 	walk_loop(PMD_PAGES_MOST / ZMEM_MEMO_KEYS, count / ZMEM_MEMO_KEYS, sign_group, walk);
-	/* Back to the begin of the table, from behind its last entry, too. */
+	/* Back to the beginning of the table, from behind its last entry, too. */
 	w->table = (w->table - sizeof(__u64)) >> page_bits(w) << page_bits(w);
 	return !m->odd && m->present >= MEMO_PRESENT_LEAST;
 }
 
 /* Adds the sums of a memo. */
-static __always_inline void memo_take(struct page_walk *w, const struct memo *known, __u64 count)
+static __always_inline void memo_apply(struct page_walk *w, const struct memo *known, __u64 count)
 {
 	for (__u32 i = 0; i < 3; i++) {
 		w->pages.seen[memo_kind(i)] += known->seen[i];
@@ -150,7 +150,7 @@ static __always_inline void memo_begin(const struct page_walk *w, struct zmem_me
 	m->unique = w->pages.unique;
 }
 
-/* Ends it: keeps what was added since. */
+/* Ends a memo: stores what was added since its beginning. */
 static __always_inline void memo_end(const struct page_walk *w, const struct zmem_memo_lane *m,
 				     struct memo *known, __u64 count)
 {
@@ -164,9 +164,9 @@ static __always_inline void memo_end(const struct page_walk *w, const struct zme
 }
 
 /*
- * Before the walk of the table at hand (`walked` is 0): adds its sums up to the end of the VMA and
- * returns 1, if they are known. After the walk: keeps the sums, but signs the table again, because
- * if it changed during the walk they are not those of the signature.
+ * Before the walk of the current table (`walked` is 0): adds its sums up to the end of the VMA and
+ * returns 1, if they are known. After the walk: signs the table again, and stores the sums if the
+ * signature is the same. If the table changed during the walk, the sums are not those of it.
  */
 __noinline int memo_use(walk_ref walk, __u32 walked)
 {
@@ -195,7 +195,7 @@ __noinline int memo_use(walk_ref walk, __u32 walked)
 		w->pages.work += count / ZMEM_MEMO_KEYS;
 		if (known->signature == m->signature &&
 		    known->entries == (m->present << 16 | count)) {
-			memo_take(w, known, count);
+			memo_apply(w, known, count);
 			return 1;
 		}
 	}
@@ -211,7 +211,7 @@ __noinline int memo_use(walk_ref walk, __u32 walked)
 	return 0;
 }
 
-/* The entries of the table at hand, by a memo where that pays. */
+/* Counts the entries of the current table, by a memo where that pays. */
 static __always_inline void count_table(struct page_walk *w, walk_ref walk)
 {
 	if (w->may_match) {

@@ -48,7 +48,7 @@ struct oom_state {
 	__u64 caller;  /* its task; 0: none runs, or it is not known */
 	__u64 control; /* its struct oom_control */
 	__u32 calls;
-	/* Of signals: */
+	/* For signals: */
 	__u64 used_ns[2]; /* turns: the time up to which they were used; 1: of root */
 	__s64 least;	  /* pages */
 	__u32 over;
@@ -89,7 +89,7 @@ struct oom_walk {
 	__u32 turn;    /* enum oom_turn */
 	__u32 found;   /* large processes */
 	__u32 at;      /* the next one of them to be written */
-	/* The leaders before which the time of two turns was over; 0: they have all they wanted. */
+	/* The leaders at which two of the turns ran out of time; 0: the turn came to its end. */
 	__u64 cgroup_stop, large_stop;
 	__s32 pid; /* in the first namespace */
 	__s32 tid; /* likewise, what the kernel named */
@@ -121,8 +121,8 @@ struct {
 } scratch SEC(".maps");
 
 /*
- * Around the call that kills, which knows why. They are loaded first: a kernel that refuses them
- * does so at once.
+ * These two run before and after the call that kills: it knows why. They are loaded first: a kernel
+ * that refuses them does so at once.
  */
 SEC("fentry/oom_kill_process")
 int oom_call_begin(__u64 *ctx)
@@ -228,7 +228,7 @@ __noinline int write_process(__u64 leader, __u32 what, __u32 kill)
 	if (!s || !read_process(leader, &s->record))
 		return 0;
 	s->record.head = (struct zmem_oom_head){what, kill};
-	/* Without its end a kill would be lost. */
+	/* The rest of the ring is for the end of a kill: without it the kill would be lost. */
 	if (what == ZMEM_OOM_PROCESS &&
 	    bpf_ringbuf_query(&ring, RB_AVAIL_DATA) > ZMEM_OOM_RING - ZMEM_OOM_KEPT)
 		return -1;
@@ -242,7 +242,7 @@ static __always_inline __u64 leader_of_node(__u64 node)
 	return node - koffset(struct task_struct, tasks);
 }
 
-/* Moves on. Returns 1 behind the last process. */
+/* Goes to the next process. Returns 1 behind the last one. */
 static __always_inline long next_node(struct oom_walk *w)
 {
 	w->node = kread64(w->node);
@@ -279,7 +279,7 @@ static __always_inline long find_step(struct oom_walk *w)
 	return next_node(w);
 }
 
-/* Whether the process is in the cgroup that reached its limit. Neighbours are mostly alike. */
+/* Whether the process is in the cgroup that reached its limit. The next process is mostly alike. */
 static __always_inline bool is_inside(struct oom_walk *w, const struct task_struct *leader)
 {
 	__u64 css_set;
@@ -312,7 +312,7 @@ static __always_inline void write_other(struct oom_walk *w, __u64 leader)
 	w->lost += written < 0;
 }
 
-/* Hands over the list. Victims and ends have their room. */
+/* Sends the list. A part of the ring is for victims and ends alone. */
 static __always_inline void send_unread(struct oom_scratch *s)
 {
 	if (s->unread.count &&
@@ -321,7 +321,7 @@ static __always_inline void send_unread(struct oom_scratch *s)
 	s->unread.count = 0;
 }
 
-/* There is no time to read it: its number is enough to find it in the last snapshot. */
+/* There is no time to read the process: its pid is enough to find it in the last snapshot. */
 __noinline int list_unread(__u64 leader)
 {
 	const struct task_struct *task = kcast(struct task_struct, leader);
@@ -347,8 +347,8 @@ __noinline int list_unread(__u64 leader)
 }
 
 /*
- * The processes of the cgroup; what is large besides is kept for later, and has half of the time:
- * looking at 5,000 processes may take all of it.
+ * Writes a process of the cgroup. A large one of another cgroup is kept for later. Those have half
+ * of the time, because a look at 5,000 processes may take all of it.
  */
 static __always_inline long cgroup_step(struct oom_scratch *s)
 {
@@ -388,12 +388,12 @@ static __always_inline long large_step(struct oom_scratch *s)
 	return 0;
 }
 
-/* Whether it was written in one of the turns before. */
+/* Whether the process was written in an earlier turn. */
 static __always_inline bool is_written(struct oom_walk *w, __u64 leader)
 {
 	const struct task_struct *task = kcast(struct task_struct, leader);
 
-	/* Behind the leader at which a turn ended, none was. */
+	/* A turn that ran out of time wrote no process from this leader on. */
 	if (leader == w->cgroup_stop)
 		w->limit = w->found = 0;
 	if (leader == w->large_stop)
@@ -407,7 +407,7 @@ static __always_inline long rest_step(struct oom_walk *w)
 
 	if (now > w->deadline + ZMEM_OOM_COUNT_NS)
 		return 1;
-	/* From then on all are only listed. */
+	/* After the deadline processes are only listed. */
 	w->late |= now > w->deadline;
 	if (!is_written(w, leader)) {
 		if (w->late)
@@ -424,7 +424,7 @@ static __always_inline void begin_turn(struct oom_walk *w, enum oom_turn turn)
 	w->node = w->first;
 }
 
-/* One process of a walk. Returns 1 at its end. */
+/* Looks at one process of a walk. Returns 1 at its end. */
 static __always_inline long step(void)
 {
 	__u32 zero = 0;
@@ -485,7 +485,7 @@ static __always_inline void walk(void)
 
 /* ---- cgroups ---- */
 
-/* One word of a path. Returns 1 at its end. */
+/* Reads one word of a path. Returns 1 at its end. */
 static long path_step(__u32 index, void *none)
 {
 	__u32 zero = 0, at;
@@ -524,7 +524,7 @@ static __always_inline void walk_path(void)
 }
 #endif
 
-/* Appends the path of a css_set to the end; it is in s->path then. Verified once. */
+/* Appends the path of a css_set to s->end. s->path has its status and length. Verified once. */
 __noinline int read_path(__u64 css_set)
 {
 	__u32 zero = 0;
@@ -544,10 +544,10 @@ __noinline int read_path(__u64 css_set)
 
 /* PAGE_COUNTER_MAX (include/linux/page_counter.h), in pages of 4 KiB or more: no limit. */
 #define UNLIMITED (1ULL << 50)
-/* A CPU may hold so many charged pages back (MEMCG_CHARGE_BATCH), of some CPUs. */
+/* CPUs hold charged pages back: up to 64 each (MEMCG_CHARGE_BATCH). Room for 16 CPUs. */
 #define NEARLY 1024
 
-/* The level of the limit that the kernel names; else the lowest one that has no room. */
+/* Notes the level of the limit that the kernel names; else the lowest one that has no room. */
 static __always_inline void note_level(struct oom_scratch *s, __u32 i, __u64 css, __u64 named)
 {
 	const struct zmem_oom_level *level = &s->limits.level[i];
@@ -578,7 +578,7 @@ __noinline int read_levels(__u64 css, __u64 named, __u32 v2)
 	return 0;
 }
 
-/* Why the kernel kills, if it is in a call that is known. */
+/* Reads why the kernel kills, if the call is known. Returns the css of the cgroup that it names. */
 static __always_inline __u64 read_control(struct oom_scratch *s, const struct oom_state *st)
 {
 	const struct oom_control *control = kcast(struct oom_control, st->control);
@@ -598,7 +598,7 @@ static __always_inline __u64 read_control(struct oom_scratch *s, const struct oo
 	return memcg ? memcg + koffset(struct mem_cgroup___limits, css) : 0;
 }
 
-/* The limits of the cgroup, of which the processes are then read first. */
+/* Writes the limits of the victim's cgroups. Processes of the full one are then read first. */
 static __always_inline void write_limits(struct oom_scratch *s, const struct oom_state *st,
 					 __u64 css_set)
 {
@@ -630,8 +630,7 @@ static __always_inline void write_limits(struct oom_scratch *s, const struct oom
 
 /* ---- a kill ---- */
 
-/* The cgroup of the thread with the memory that is read; an exited leader may be left behind in
- * another. */
+/* Reads the cgroup of a thread that has the mm: an exited leader may be left behind in another. */
 static __always_inline void read_cgroups(struct oom_scratch *s, __u64 victim,
 					 const struct oom_state *st)
 {
@@ -696,7 +695,7 @@ static __always_inline void find_victim(__u64 argument, struct oom_walk *w)
 		w->node = w->first;
 	}
 	w->pid = w->tid;
-	/* Else one load may serve both, which the verifier refuses. */
+	/* Without this, the compiler may load both at once, which the verifier refuses. */
 	barrier();
 	if (w->victim)
 		w->pid = kget(kcast(struct task_struct, w->victim), tgid);

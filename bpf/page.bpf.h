@@ -10,7 +10,7 @@
 
 #define PAGE_MAPPING_ANON 1
 
-/* What bpf/pages.bpf.c counts of each page, which others do not tell apart. */
+/* bpf/pages.bpf.c tells more kinds of pages apart. For all other programs these do nothing. */
 #ifndef ZMEM_EACH_PAGE
 #define KEY_BITS			2
 #define key_lazy(anon, flags)		0
@@ -59,7 +59,7 @@ __noinline int count_run(walk_ref walk, __u64 key, __u64 count)
 
 /*
  * Returns the kind of a page from its folio, as mm_counter() does: FILE 0, ANON 1, SHMEM 3. It has
- * no branch, because a branch would double the verifier's work for all later code.
+ * no branch: a branch would double the verifier's work for all later code.
  */
 static __always_inline __u32 page_kind(const struct page_walk *w, __u64 flags, __u64 mapping)
 {

@@ -21,7 +21,7 @@ static __always_inline __u64 entry_phys(const struct page_walk *w, __u64 entry)
 	return entry_address(entry) & w->at.phys_mask;
 }
 
-/* Of a program that counts swap entries alone, which looks at no page (bpf/swap.bpf.c). */
+/* For a program that counts swap entries alone and looks at no page (bpf/swap.bpf.c). */
 #ifdef ZMEM_SWAP_SLOTS
 #define SWAP_SLOTS_ALONE      true
 #define absent_function	      static __always_inline
@@ -275,8 +275,9 @@ WALK_STEP_FUNCTION(walk_group)
 	if (!any)
 		return 0;
 		/*
-		 * Else the compiler keeps the first entry and enters the loop behind its load.
-		 * Until Linux 6.7 the verifier lets only jumps lead back into a loop (check_cfg()).
+		 * Without this, the compiler keeps the first entry and enters the loop behind its
+		 * load. Until Linux 6.7 the verifier lets only jumps lead back into a loop
+		 * (check_cfg()).
 		 */
 #ifndef ZMEM_OLD
 	asm volatile("" : : "r"(entry) : "memory");

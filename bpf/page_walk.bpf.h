@@ -10,7 +10,7 @@
 #include "memo.bpf.h"
 #endif
 #include "vma.bpf.h"
-/* A tree that is none ends the walk as UNKNOWN: user space reads smaps_rollup. */
+/* A broken tree ends the walk as UNKNOWN: user space reads smaps_rollup. */
 #define MAPLE_WALK		struct page_walk
 #define maple_root(w)		mm_word((w)->mm, MM_ROOT)
 #define maple_vma(w, vma, last) start_vma(walk_ref_of(w), vma, last)

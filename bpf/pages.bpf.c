@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Pages, one by one: their node, those that are lazily freed, hugetlb pages, the rest of huge pages
- * that are mapped in part. It finds them as the walk of pages does (page_walk.bpf.h), and looks at
+ * Counts pages one by one: by node, lazily freed ones, hugetlb pages, and the rest of huge pages
+ * that are mapped in part. It finds pages as the walk for PSS does (page_walk.bpf.h), and looks at
  * all of them, also at those that no other process can have.
  *
  * It is loaded when one of these is asked for. No lock and no reference is taken: user space
@@ -38,14 +38,14 @@ static __always_inline struct zmem_pages_visit *pages_get(void)
 
 /* ---- what page_walk.bpf.h asks for ---- */
 
-/* In the number of a page: its kind in two bits, whether it is lazily freed, its node. */
+/* The key of a page: its kind in two bits, whether it is lazily freed, its node. */
 #define KEY_BITS       8
 #define KEY_LAZY       4
 #define KEY_NODE_SHIFT 3
 #define KEY_NODE_MASK  31
 #define KEY_NODE(key)  ((__u32)((key) >> KEY_NODE_SHIFT) & KEY_NODE_MASK)
 
-/* Whether the folio says so; the entry may be dirty. Without a branch, as page_kind() is. */
+/* Whether the folio is lazily freed, if its entry is not dirty. No branch: see page_kind(). */
 static __always_inline __u32 key_lazy(__u64 anon, __u64 flags)
 {
 	__u64 no = flags >> bpf_core_enum_value(enum pageflags, PG_swapbacked) |
@@ -89,7 +89,7 @@ __noinline int change_span(struct page_walk *w, __u64 pfn)
 	return 0;
 }
 
-/* Adds the node, and takes back that the page is lazily freed if its entry is dirty. */
+/* Adds the node to the key, and clears KEY_LAZY if the entry is dirty. */
 static __always_inline __u64 each_key(struct page_walk *w, __u64 key, __u64 entry, __u64 pfn)
 {
 	if (pfn - w->span_first >= w->span_count)
@@ -192,7 +192,7 @@ static __always_inline void read_rest(struct page_walk *w, __u64 head)
 	w->rest = mapped < all ? all - mapped : 0;
 }
 
-/* A page of an anonymous folio that is mapped by itself. */
+/* Adds a page of an anonymous folio that is mapped by itself. */
 __noinline int add_rest(struct page_walk *w, __u64 page, __u64 maps)
 {
 	struct zmem_pages_visit *v = pages_get();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The highest sum of the resident memory of processes and all their descendants.
+ * Finds the highest sum of the resident memory of processes and all their descendants.
  *
  * Each change (target.bpf.h) is added to the sum, which is compared with the highest one at once:
  * no message can be lost, and no process is too short for it.
  *
- * What held it then is known without a list: a target that changes for the first time since a new
- * highest sum keeps what it had before. One that has not changed has it still.
+ * What each target had then is known without a list: a target that changes for the first time after
+ * a new highest sum stores its value from before. One that has not changed still has it.
  *
  * Memory counts until it is freed: exit_mmap() changes the counters, too, to 0. Then the target is
  * gone.
@@ -58,7 +58,7 @@ static __always_inline void copy_comm(__u64 task, __u64 words[2])
 
 /* ---- the sum ---- */
 
-/* True if it was raised. Another CPU that raises it, too, has it tried again. */
+/* Raises *most to `value`; false if it is as high. If another CPU changes it, this tries again. */
 static __always_inline bool raise(__s64 *most, __s64 value)
 {
 	for (int i = 0; i < 8; i++) {
@@ -98,10 +98,10 @@ static __always_inline void note_high(struct zmem_peak_state *s, __s64 rss)
 
 #ifndef ZMEM_PROBE_READS
 /*
- * A CPU that adds its part to the count does so a moment before its event. An event of another CPU
- * in between that finds its own part 0 takes the change of the count, while the part is still known
- * as it was: it would be counted twice. By so many pages. The count is read before the parts, so
- * that one that is added meanwhile is missed, not found twice. Global: verified once.
+ * Returns how many pages are counted twice. A CPU adds its part to the count a moment before its
+ * event. In between, an event of another CPU with a part of 0 counts the change of the count, while
+ * the last known part of the first CPU still has these pages. The count is read before the parts: a
+ * part that is added meanwhile is missed, not counted twice. Global: verified once.
  */
 __noinline long count_excess(__u32 number, __u64 mm, __u32 member)
 {
@@ -121,7 +121,7 @@ __noinline long count_excess(__u32 number, __u64 mm, __u32 member)
 }
 #endif
 
-/* `excess`: so many pages of it are counted twice. */
+/* `excess`: pages of `rss` that are counted twice. */
 static __always_inline void note_sum(struct zmem_peak_state *s, struct zmem_peak_target *t,
 				     __s64 rss, __s64 excess)
 {
@@ -130,7 +130,7 @@ static __always_inline void note_sum(struct zmem_peak_state *s, struct zmem_peak
 }
 
 /*
- * Adds a change. Returns the sum if it may be the highest one and `look`: then the caller notes it.
+ * Adds a change. With `look`, returns the sum if it may be the highest one: the caller notes it.
  * Global: verified once.
  */
 __noinline __s64 add(__u32 number, __u32 member, __s64 pages, bool look)
@@ -170,7 +170,7 @@ static __always_inline void send(struct zmem_peak_state *s, const struct zmem_pe
 		__sync_fetch_and_add(&s->lost, 1);
 }
 
-/* The address space is gone: what it had at the highest sum is told, if it had something. */
+/* The address space is gone: sends what it had at the highest sum, if that is not 0. */
 static __always_inline void end_target(struct zmem_peak_state *s, struct zmem_peak_target *t,
 				       __u64 mm)
 {
@@ -196,7 +196,7 @@ static __always_inline void end_target(struct zmem_peak_state *s, struct zmem_pe
 	__sync_lock_test_and_set(&t->mm, 0);
 }
 
-/* It ended without counting down to 0: an event was missed. Another one has its place in memory. */
+/* The address space ended and did not count down to 0: an event was missed. */
 static __always_inline void drop_target(struct zmem_peak_state *s, struct zmem_peak_target *t,
 					__u32 number, __u64 mm)
 {
@@ -230,11 +230,11 @@ int peak_rss(__u64 *ctx)
 		return 0;
 	}
 #ifdef ZMEM_PROBE_READS
-	pages = take_count(t, mm, member);
+	pages = update_count(t, mm, member);
 	if (pages)
 		add(number, member, pages, false);
 #else
-	pages = take_change(set, t, number, mm, member, &folded);
+	pages = consume_change(set, t, number, mm, member, &folded);
 	if (pages)
 		rss = add(number, member, pages, folded && users_of(mm) > 1);
 	if (rss)
@@ -305,16 +305,16 @@ static __noinline __u32 arm(__u64 mm, __u64 leader, __u32 tgid, __s32 pid)
 	return number;
 }
 
-/* Before its memory is added: a highest sum tells how many there are. */
+/* Counts a process before its memory is added: a highest sum has the number of processes. */
 static __always_inline void count_process(struct zmem_peak_state *s)
 {
 	__sync_fetch_and_add(&s->processes, 1);
 	__sync_fetch_and_add(&s->all, 1);
 }
 
-/* Of one that count_process() has counted. */
-static __always_inline void remember(struct zmem_peak_state *s, __u64 leader,
-				     struct zmem_peak_process *p)
+/* Stores a process that count_process() has counted. */
+static __always_inline void store_process(struct zmem_peak_state *s, __u64 leader,
+					  struct zmem_peak_process *p)
 {
 	const struct task_struct *task = kcast(struct task_struct, leader);
 	__u32 tgid = kget(task, tgid);
@@ -367,17 +367,17 @@ int peak_fork(__u64 *ctx)
 	made.ppid = p->pid;
 	made.mm = kaddr(task, mm);
 	if (made.mm == p->mm) {
-		/* Of vfork(), and of clone() with CLONE_VM: it counts once. */
+		/* After vfork() or clone(CLONE_VM) both have one address space: it counts once. */
 		made.shared = 1;
 		made.target = p->target;
 	} else {
 		made.target = arm(made.mm, child, kget(task, tgid), made.pid);
 	}
-	remember(s, child, &made);
+	store_process(s, child, &made);
 	return 0;
 }
 
-/* Of each thread. It comes before its memory is freed, or (until Linux 6.15) after that. */
+/* At the exit of each thread: before its memory is freed, or until Linux 6.15 after that. */
 SEC("tp_btf/sched_process_exit")
 int peak_exit(__u64 *ctx)
 {
@@ -415,7 +415,7 @@ int peak_exit(__u64 *ctx)
 	return 0;
 }
 
-/* Makes a process that runs one of ours. */
+/* Makes a running process one of those that are counted. */
 SEC("iter/task")
 int peak_visit(struct bpf_iter__task *ctx)
 {
@@ -454,7 +454,7 @@ int peak_visit(struct bpf_iter__task *ctx)
 	} else {
 		made.target = arm(made.mm, leader, tgid, made.pid);
 	}
-	remember(s, leader, &made);
+	store_process(s, leader, &made);
 	__sync_fetch_and_add(&s->visited, 1);
 	__sync_fetch_and_add(&s->threads, kread32(kaddr(task, signal) +
 						  koffset(struct signal_struct, nr_threads)));

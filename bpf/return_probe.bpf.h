@@ -48,9 +48,9 @@ static __always_inline __u32 refused_calls(__u64 task)
 #define MENDED 2 /* calls */
 
 /*
- * Of all probes, also those of other programs: the kernel knows which address it has replaced. On
- * arm64 that is in a register first, and where it is on the stack is not known. `size`, a constant,
- * is that of the copy from `sp` on.
+ * Mends all probed return addresses, also of other programs: the kernel knows which address it has
+ * replaced. On arm64 the address is in a register first, and its place on the stack is not known.
+ * `size`, a constant, is that of the copy from `sp` on.
  */
 static __always_inline void mend_return(__u8 *copy, __u64 sp, __u32 size)
 {

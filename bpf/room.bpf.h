@@ -49,7 +49,7 @@ static __always_inline bool room_is_free(struct room_head *head, __u32 number)
 	return bpf_map_update_elem(&rooms_taken, &number, &number, BPF_NOEXIST) == 0;
 }
 
-static __always_inline void room_give(struct room *room)
+static __always_inline void room_release(struct room *room)
 {
 	__u32 number = ((struct room_head *)room)->number;
 
@@ -63,7 +63,7 @@ static __always_inline bool room_is_free(struct room_head *head, __u32 number)
 	return __sync_val_compare_and_swap(&head->taken, 0, 1) == 0;
 }
 
-static __always_inline void room_give(struct room *room)
+static __always_inline void room_release(struct room *room)
 {
 	__sync_lock_test_and_set(&((struct room_head *)room)->taken, 0);
 }
@@ -71,7 +71,7 @@ static __always_inline void room_give(struct room *room)
 #endif
 
 /* Returns NULL if the room is not free. Its contents are those of an earlier visit. */
-static __always_inline struct room *room_take(void)
+static __always_inline struct room *room_acquire(void)
 {
 	__u32 number = bpf_get_smp_processor_id() * 2 + !!(__u32)bpf_get_current_uid_gid();
 	struct room_head *head = bpf_map_lookup_elem(&rooms, &number);

@@ -38,8 +38,8 @@ struct {
 } signal_scratch SEC(".maps");
 
 /*
- * Whether the current task sends it. Signals of timers and of input and output come in interrupts,
- * where the current task is any one.
+ * Whether the current task sends the signal. Signals of timers and of input and output come in
+ * interrupts, where any task may be the current one.
  */
 static __always_inline bool sent_by_current(__u64 info)
 {
@@ -60,8 +60,8 @@ __noinline int read_of_signal(__u64 leader)
 	return s && read_process(leader, &s->record);
 }
 
-/* Takes one of so many turns a second. CPUs that race may take the same one. */
-static __always_inline bool take_turn(__u64 *used_ns)
+/* Uses one of so many turns a second. CPUs that race may use the same one. */
+static __always_inline bool use_turn(__u64 *used_ns)
 {
 	const __u64 now = bpf_ktime_get_ns(), most = ZMEM_SIGNALS_BURST * ZMEM_SIGNAL_NS;
 
@@ -104,8 +104,8 @@ int signal_sent(__u64 *ctx)
 	if (!read_of_signal(receiver) ||
 	    s->record.record.rss[ZMEM_RSS_ANON] + s->record.record.rss[ZMEM_RSS_SWAP] < st->least)
 		return 0;
-	/* Other users cannot use up the turns of root. Kills find room. */
-	if (!take_turn(uid ? &st->used_ns[0] : &st->used_ns[1]) ||
+	/* Other users cannot use up the turns of root. The rest of the ring is for kills. */
+	if (!use_turn(uid ? &st->used_ns[0] : &st->used_ns[1]) ||
 	    bpf_ringbuf_query(&ring, RB_AVAIL_DATA) > ZMEM_OOM_RING / 4) {
 		__sync_fetch_and_add(&st->over, 1);
 		return 0;

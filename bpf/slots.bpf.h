@@ -186,7 +186,7 @@ static __always_inline bool zswap_bytes(const struct zmem_swap_device *d, __u64 
 {
 	__u64 entry;
 
-	/* One tree for the device before 6.8, and of another kind. */
+	/* Before 6.8 a device had one tree, of another kind. */
 	if (!d->trees || bpf_core_field_exists(struct zswap_entry, rbnode) ||
 	    slot >> SWAP_TREE_BITS >= d->tree_count ||
 	    !bpf_core_field_exists(struct zswap_entry, length))
@@ -215,7 +215,7 @@ static __always_inline void add_bytes(__u64 *sum, __u64 bytes, __u32 sharers)
 	*sum += (bytes << ZMEM_PSS_SHIFT) / sharers;
 }
 
-/* Of a zram device: the size is below the flags (ZRAM_FLAG_SHIFT is PAGE_SHIFT + 1). */
+/* In a zram device the size is below the flags (ZRAM_FLAG_SHIFT is PAGE_SHIFT + 1). */
 static __always_inline void add_zram(struct zmem_swap_sum *sum, const struct zmem_swap_device *d,
 				     __u64 slot, __u64 page, __u32 sharers)
 {

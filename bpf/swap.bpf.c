@@ -169,7 +169,7 @@ static long find_head(__u32 turn, void *unused)
 	return 1;
 }
 
-/* All devices are in an array, or in a ring with a head that is none. */
+/* All devices are in an array, or in a ring with a head that is no device. */
 struct devices {
 	__u64 array, head, node;
 };
@@ -190,7 +190,7 @@ static long record_next(__u32 i, struct devices *all)
 	return !all->node || all->node == all->head;
 }
 
-/* It is attached to nothing: user space runs it. */
+/* User space runs it. */
 SEC("raw_tp/find_swap")
 int find_swap(void *ctx)
 {

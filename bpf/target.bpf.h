@@ -115,7 +115,7 @@ static __always_inline __u32 users_of(__u64 mm)
 
 /* ---- a counter ---- */
 
-static __always_inline __s64 take_part(__s32 *last, __s32 now, __u32 member)
+static __always_inline __s64 update_part(__s32 *last, __s32 now, __u32 member)
 {
 	return now - (__s32)__sync_lock_test_and_set(&last[bounded(member)], now);
 }
@@ -151,7 +151,7 @@ static __always_inline __s32 read_part(const WATCH(target) * t, __u64 offset, __
 
 #endif
 
-static __always_inline __s64 take_count(WATCH(target) * t, __u64 mm, __u32 member)
+static __always_inline __s64 update_count(WATCH(target) * t, __u64 mm, __u32 member)
 {
 	__s64 count = read_count(mm, member);
 
@@ -160,8 +160,8 @@ static __always_inline __s64 take_count(WATCH(target) * t, __u64 mm, __u32 membe
 
 #ifndef ZMEM_PROBE_READS
 /* The change that an event tells of. *ret_folded: the part of this CPU became 0. */
-static __always_inline __s64 take_change(const WATCH(settings) * s, WATCH(target) * t, __u32 number,
-					 __u64 mm, __u32 member, bool *ret_folded)
+static __always_inline __s64 consume_change(const WATCH(settings) * s, WATCH(target) * t,
+					    __u32 number, __u64 mm, __u32 member, bool *ret_folded)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	const __u64 *offset = bpf_map_lookup_elem(&cpu_offset, &cpu);
@@ -171,10 +171,10 @@ static __always_inline __s64 take_change(const WATCH(settings) * s, WATCH(target
 
 	if (offset && c) {
 		now = read_part(t, *offset, member);
-		pages = take_part(c->last, now, member);
+		pages = update_part(c->last, now, member);
 	}
 	*ret_folded = !now;
-	return now ? pages : pages + take_count(t, mm, member);
+	return now ? pages : pages + update_count(t, mm, member);
 }
 #endif
 
@@ -201,7 +201,7 @@ static long read_cpu(__u32 cpu, struct reading *r)
 
 		r->sum[i] += now;
 		if (!r->keep)
-			r->pages[i] += take_part(c->last, now, i);
+			r->pages[i] += update_part(c->last, now, i);
 	}
 	return 0;
 }

@@ -61,7 +61,7 @@ int task_counters(struct bpf_iter__task *ctx)
 	barrier_var(own);
 	if (own != (__u64)task)
 		return 0;
-	room = room_take();
+	room = room_acquire();
 	if (!room)
 		return ROOM_RETRY;
 	r = &room->record;
@@ -72,6 +72,6 @@ int task_counters(struct bpf_iter__task *ctx)
 		bpf_seq_write(ctx->meta->seq, r,
 			      r->kind == ZMEM_PROCESS ? sizeof(*r) : ZMEM_RECORD_SHORT);
 	}
-	room_give(room);
+	room_release(room);
 	return 0;
 }

@@ -63,8 +63,8 @@ struct room {
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /*
- * Returns 1 if count > limit, else 0. It has no branch, which would double the verifier's work for
- * all later code.
+ * Returns 1 if count > limit, else 0. It has no branch: a branch would double the verifier's work
+ * for all later code.
  */
 static __always_inline __u8 is_more(__s64 count, __s64 limit)
 {
@@ -271,7 +271,7 @@ int task_pss(struct bpf_iter__task *ctx)
 	question = reader_question();
 	if (!is_wanted(question.what.bits, leader))
 		return 0;
-	room = room_take();
+	room = room_acquire();
 	if (!room)
 		return ROOM_RETRY;
 	__builtin_memset(&room->visit, 0, sizeof(room->visit));
@@ -291,6 +291,6 @@ int task_pss(struct bpf_iter__task *ctx)
 		write_pages(seq, room, calibrating);
 	if (calibrating)
 		ask->file_addr = 0;
-	room_give(room);
+	room_release(room);
 	return 0;
 }

@@ -132,7 +132,7 @@ static __always_inline bool sum_faults(__u64 task, struct thread_walk *w)
 #endif
 
 /*
- * Of a thread that began without delay accounting it is not known, nor where the kernel has none
+ * Not known for a thread that began without delay accounting, and where the kernel has none
  * (CONFIG_TASK_DELAY_ACCT). Before Linux 5.17, which has swapin_start, the count was of waits for
  * block I/O: commit a3d5dc908a5f.
  */

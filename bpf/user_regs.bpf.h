@@ -17,7 +17,7 @@
 #define USER_ARGUMENT5 (9 * 8)	/* r8 */
 #define USER_ARGUMENT6 (8 * 8)	/* r9 */
 
-/* Of a thread that is in none. */
+/* The number of a thread that is in no system call. */
 #define USER_NO_CALL ((__u32)-1)
 
 /* System call numbers. */

@@ -43,7 +43,7 @@ static __always_inline WANT *want_of(__u64 leader, __s32 *ret_pid)
 	return bpf_map_lookup_elem(&wanted, ret_pid);
 }
 
-/* As in struct zmem_record. */
+/* The start time as struct zmem_record has it. */
 static __always_inline __u64 start_of(__u64 leader)
 {
 	return kget(kcast(struct task_struct, leader), start_boottime) / NS_PER_TICK * NS_PER_TICK;
@@ -76,7 +76,7 @@ static __always_inline void visit(const struct zmem_layout *at, __u64 leader, WA
 	ret->flags = ZMEM_WALK_MOVED;
 	if (!mm || (what->mm && what->mm != mm))
 		return;
-	room = room_take();
+	room = room_acquire();
 	if (!room) {
 		ret->flags |= ZMEM_WALK_OFF;
 		return;
@@ -95,7 +95,7 @@ static __always_inline void visit(const struct zmem_layout *at, __u64 leader, WA
 		if (memory_of(task) != mm)
 			ret->flags |= ZMEM_WALK_MOVED;
 	}
-	room_give(room);
+	room_release(room);
 }
 
 /* Visits the process if the task is its leader, and writes the record, which `ret` begins. */

@@ -29,7 +29,7 @@ static __always_inline bool vma_is_private(__u64 next, __u64 prev, __u64 anon_vm
 {
 	const struct anon_vma *anon_vma = kcast(struct anon_vma, anon_vma_addr);
 
-	/* Backported to 5.10 and 5.15. */
+	/* The member was backported to 5.10 and 5.15. */
 	if (OLD_LAYOUTS && !bpf_core_field_exists(struct anon_vma, num_children))
 		return false;
 	return next == prev && !(flags & VM_MERGEABLE) &&
@@ -37,8 +37,8 @@ static __always_inline bool vma_is_private(__u64 next, __u64 prev, __u64 anon_vm
 }
 
 /*
- * Prepares the walk of the VMA, unless it need not be walked. What found it says that it ends
- * before `last` + 1.
+ * Prepares the walk of the VMA, unless it need not be walked. `last` is its last address by the
+ * tree or list that it was found in.
  */
 __noinline int start_vma(walk_ref walk, __u64 vma, __u64 last)
 {

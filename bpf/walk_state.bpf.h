@@ -77,7 +77,7 @@ struct page_walk {
 	__u8 all_private; /* as in struct zmem_swap */
 #endif
 #ifdef ZMEM_FREED
-	/* As in struct zmem_freed_want and struct zmem_freed_record. */
+	/* See struct zmem_freed_want and struct zmem_freed_record. */
 	__u32 group;
 	__u32 alone;
 	__u32 every;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What differs between the variants of a walk (kread.bpf.h): its limits, and how functions are told
- * of it and loop over it. walk_room.bpf.h has the rest.
+ * What differs between the variants of a walk (kread.bpf.h): its limits, how functions get it, and
+ * how they loop over it. walk_room.bpf.h has the rest.
  *
  *   walk_ref            what functions pass; see walk_room.bpf.h
  *   WALK_STEP_FUNCTION(name)  begins int name(walk_ref walk), a step of walk_loop(); 1 ends the

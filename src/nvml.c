@@ -189,7 +189,7 @@ static bool add_device(unsigned index)
 	return add_list(first, device, &pci, false) && add_list(first, device, &pci, true);
 }
 
-static bool tell(void)
+static bool read_devices(void)
 {
 	unsigned count = 0;
 	int r;
@@ -220,7 +220,7 @@ int main(void)
 		struct iovec part[] = {{&head, sizeof(head)}, {&answer, sizeof(answer)}, {use, 0}};
 
 		memset(&answer, 0, sizeof(answer));
-		if (!tell())
+		if (!read_devices())
 			answer.count = 0;
 		part[2].iov_len = answer.count * sizeof(*use);
 		if (writev(HELPER_PROGRAM_FD, part, 3) < 0)

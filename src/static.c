@@ -91,7 +91,7 @@ NOTHING(x86_64_init);
 NOTHING(aarch64_init);
 #endif
 
-/* Of this architecture: disassembly, results of functions, core files, threads that are stopped. */
+/* For this architecture: disassembly, results of functions, core files, stopped threads. */
 ABSENT(x86_64_disasm);
 ABSENT(x86_64_set_initial_registers_tid);
 ABSENT(x86_64_return_value_location);

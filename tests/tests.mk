@@ -87,7 +87,7 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(c
 -include $(FUZZ_BIN:=.d) $(B)/fuzz/replay.d
 .SECONDARY: $(FUZZ_BIN:=.o) $(B)/fuzz/replay.o
 
-# Programs that tests run; static, so that they share no libc with anybody and run in guests.
+# Programs that tests run; static, so that they share no libc with other processes and run in guests.
 TEST_BIN   := $(O)/mkmem $(O)/recount $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/eat $(O)/fill $(O)/ask $(O)/turns $(O)/growlab $(O)/peaklab $(O)/jitlab $(O)/malloclab $(O)/malloclab-static
 BENCH_BIN  := $(O)/workload $(O)/victim $(O)/floor
 TEST_FLAGS := -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra $(WERROR) -Wno-missing-field-initializers -static

@@ -39,7 +39,7 @@ enum zmem_file_flags {
 	ZMEM_FILE_CUT = 1 << 3,	   /* text lacks the directories at the top */
 	/* A file system: the kernel's own mount of shared memory. */
 	ZMEM_FILE_KERNEL_MOUNT = 1 << 4,
-	/* It is in no directory, and never was. Also the root of a file system. */
+	/* The file is in no directory, and never was. Also the root of a file system. */
 	ZMEM_FILE_ALONE = 1 << 5,
 	ZMEM_FILE_HUGETLB = 1 << 6, /* of a hugetlbfs */
 	ZMEM_FILE_DEST = 1 << 7,    /* a segment that was removed, and is attached (SHM_DEST) */
@@ -67,7 +67,7 @@ struct zmem_file {
 	__u32 generation;
 	__u32 reserved;
 	/*
-	 * Of shared memory, if `least` is set: the owner that its last page in RAM is charged to,
+	 * For shared memory, if `least` is set: the owner that its last page in RAM is charged to,
 	 * as in struct zmem_census_owner; 0: none was found.
 	 */
 	__u64 owner;
@@ -119,8 +119,8 @@ struct zmem_files {
 /* ---- the holders of a file (bpf/holders.bpf.c) ---- */
 
 /*
- * One process. The iterator list_open writes one for each file that it has open, list_mm one for
- * its address space.
+ * A process. The iterator list_open writes one for each file that the process has open, list_mm one
+ * for its address space.
  */
 struct zmem_holder {
 	__u64 key;	  /* the address of the file's mapping (struct zmem_file), or of the mm */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What becomes free when a group of processes ends (bpf/freed.bpf.c): what user space and
- * the programs tell each other in maps, which only the process that loaded them has.
+ * What becomes free when a group of processes ends (bpf/freed.bpf.c): what user space asks and the
+ * programs answer, in maps that only the process that loaded them has.
  */
 #ifndef ZMEM_FREED_H
 #define ZMEM_FREED_H

@@ -19,7 +19,7 @@
 /* A copy of a stack has at most this size. */
 #define ZMEM_GROW_STACK_MAX 32768
 
-/* So often it is told that a target has mapped code: JIT code comes and goes. */
+/* At most so many messages say that a target has mapped code: JIT code comes and goes. */
 #define ZMEM_GROW_MAPS 64
 
 /* How stacks are taken. */
@@ -32,7 +32,7 @@ struct zmem_grow_settings {
 	__u32 mode;
 	__u32 targets; /* room for so many, at most ZMEM_GROW_TARGETS */
 	__u32 follow;  /* 1: children are targets, too */
-	/* Of this many pages one is sampled, at random; 0: by rate. */
+	/* One page of so many is sampled, at random; 0: by rate. */
 	__u32 sample;
 	__u32 stopped;	       /* 1: changes are left to visits */
 	__u32 visit;	       /* the number of the visit; each has another one */
@@ -46,7 +46,7 @@ struct zmem_grow_settings {
 	__u64 look_at;	       /* of heap_mapping: an address */
 };
 
-/* As the member of a message: pages of other processes, too, that were copied for a write. */
+/* In place of a member: pages, also of other processes, that were copied for a write. */
 #define ZMEM_GROW_COPIED ZMEM_RSS_COUNT
 
 /*
@@ -98,7 +98,7 @@ enum zmem_grow_what {
  * (uretprobe(2), since Linux 6.11).
  */
 enum zmem_heap_refuses {
-	/* Those that do not come from a range of its own code (Wine; Syscall User Dispatch). */
+	/* Calls from outside of a range of the process's own code (Wine; Syscall User Dispatch). */
 	ZMEM_HEAP_REFUSES_FOREIGN = 1,
 	/* Those that a filter does not know (seccomp): in some kernels before 6.14 that one, too
 	 * (cf6cb56ef244). */
@@ -115,7 +115,7 @@ enum zmem_heap_function {
 	ZMEM_HEAP_REALLOCS, /* (block, count, size) */
 	ZMEM_HEAP_POSIX,    /* (&block, alignment, size); returns 0 */
 	ZMEM_HEAP_FUNCTION = 15,
-	/* It may call another one, which is not counted: each of its returns is looked at. */
+	/* Each return of the function is looked at: it may call another one, not counted. */
 	ZMEM_HEAP_CALLS = 16,
 	/* Larger blocks are another function's: pymalloc of CPython. */
 	ZMEM_HEAP_SMALL = 32,
@@ -152,7 +152,7 @@ struct zmem_heap_gaps {
 	__u64 bound[ZMEM_HEAP_PARTS + 1]; /* the last two are the same */
 };
 
-/* Of a CPU. */
+/* The counts of one CPU. */
 struct zmem_heap_cpu {
 	__s64 left;	/* bytes until the next sample, with heap_bytes */
 	__u64 calls;	/* of all functions, by targets */
@@ -229,7 +229,7 @@ struct zmem_grow_visit {
 	__u32 target; /* ZMEM_GROW_TARGETS: there is no room for another one */
 };
 
-/* An address space of which somebody has the mmap_lock. */
+/* An address space of which a task has the mmap_lock. */
 struct zmem_grow_lock {
 	__u64 mm;     /* its address */
 	__u64 writer; /* of the thread that has the lock alone; 0: others may have it, too */
@@ -238,7 +238,7 @@ struct zmem_grow_lock {
 	char comm[ZMEM_COMM_LEN];
 };
 
-/* One target; the sums of pages are exact. */
+/* A target; its sums of pages are exact. */
 struct zmem_grow_target {
 	__u64 mm;
 	__u64 counters[ZMEM_RSS_COUNT]; /* per-CPU pointers; 0 before Linux 6.2 */
@@ -261,15 +261,15 @@ struct zmem_grow_block {
 	__u32 sampled; /* the number of the sampled one */
 };
 
-/* One target on one CPU. Before Linux 6.2 `last` is in a map of threads. */
+/* A target on one CPU. Before Linux 6.2 `last` is in a map of threads. */
 struct zmem_grow_cpu {
 	__s32 last[ZMEM_RSS_COUNT];
 	__s64 net[ZMEM_RSS_COUNT]; /* pages of all events */
-	/* Of sampled events, less what their stacks stand for: below 16 or `sample` pages. */
+	/* Pages of sampled events, less what their stacks stand for: below 16 or `sample` pages. */
 	__s64 rest[ZMEM_RSS_COUNT];
 	/*
-	 * Of messages for which the ring had no room: the next one that is alike carries them.
-	 * Alike is what adds, or takes, 16 pages or more, or fewer.
+	 * Pages of messages for which the ring had no room: the next message that is alike carries
+	 * them. Alike are changes with the same sign that are below 16 pages, or not.
 	 */
 	__s64 waiting[4][ZMEM_RSS_COUNT];
 	struct zmem_grow_block block[ZMEM_RSS_COUNT][2]; /* of what adds, of what takes */

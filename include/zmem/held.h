@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What holds files of shared memory (bpf/held.bpf.c, bpf/held_file.bpf.h): what user space and the
- * programs tell each other in maps, which only the process that loaded them has. Addresses are of
- * use as numbers alone.
+ * What holds files of shared memory (bpf/held.bpf.c, bpf/held_file.bpf.h): what user space asks and
+ * the programs answer, in maps that only the process that loaded them has. Addresses serve as
+ * numbers alone.
  */
 #ifndef ZMEM_HELD_H
 #define ZMEM_HELD_H
@@ -35,7 +35,7 @@ struct zmem_held_file {
 	__u64 file, inode, dentry;
 	__u64 number; /* of the inode */
 	__u64 pages;  /* of the inode in RAM */
-	/* Of an attached System V segment: the file of the segment, which it holds. */
+	/* For an attached System V segment: the file of the segment, which it holds. */
 	__u64 segment;
 	__u64 space; /* with `segment`: the namespace, which it holds as well */
 	__s64 refs;  /* the kernel's count of references, when one was met last */
@@ -62,7 +62,7 @@ struct zmem_held_edge {
 	__u64 carrier, file;
 };
 
-/* The namespaces whose end frees memory. */
+/* Kinds of namespaces: the end of one frees memory. */
 enum zmem_held_space {
 	ZMEM_SPACE_MOUNT,
 	ZMEM_SPACE_IPC,

@@ -20,7 +20,7 @@
 #define ZMEM_OOM_EPISODE_NS 2000000000ULL
 /* 5,000 processes; a power of two and of pages. */
 #define ZMEM_OOM_RING (1 << 21)
-/* Of it the room that other processes leave: 100 victims and their ends. */
+/* Other processes leave so much room in the ring: for 100 victims and their ends. */
 #define ZMEM_OOM_KEPT (1 << 18)
 
 /*
@@ -141,7 +141,7 @@ struct zmem_oom_end {
 	__u32 counted; /* 1: these are all; 0: the time was over before the last one of them */
 	struct zmem_oom_path victim;
 	struct zmem_oom_path root; /* of the reader's cgroup namespace, of the same hierarchy */
-	/* Those of the victim and, behind them, of the root. The message ends with the last one. */
+	/* The names of the victim's path, then of the root's, up to the end of the message. */
 	__u64 names[2 * ZMEM_OOM_PATH_WORDS];
 };
 

@@ -55,7 +55,7 @@ struct zmem_pages_vma {
 	struct zmem_pages_sum sum;
 };
 
-/* One process, in a visit of the iterator. */
+/* What one visit of the iterator has found of a process. */
 struct zmem_pages_record {
 	struct zmem_visit visit;
 	__s64 before[ZMEM_RSS_COUNT], after[ZMEM_RSS_COUNT]; /* its counters, around the visit */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the programs of bpf/peak.bpf.c keep and tell: the sum of the resident memory of processes
+ * What the programs of bpf/peak.bpf.c count and send: the sum of the resident memory of processes
  * and all their descendants, its highest value, and the part of each process in it. A target is an
  * address space.
  */
@@ -104,7 +104,7 @@ struct zmem_peak_message {
 	__u64 comm[2];
 };
 
-/* What a visit tells. */
+/* What a visit writes. */
 struct zmem_peak_visit {
 	__s32 pid;
 	__u32 target; /* settings.targets: no room */

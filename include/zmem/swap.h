@@ -31,11 +31,11 @@ struct zmem_swap_device {
 	__u64 in_use;
 	__u64 pages;
 	__s64 priority;
-	/* Of zram: */
+	/* For zram: */
 	__u64 disk_bytes; /* 0: it is no zram device */
 	__u64 table;	  /* 0: a file or a partition on such a device */
 	__u64 table_slots;
-	/* Of zswap, which may hold slots of any device: its trees; 0: none. */
+	/* For zswap, which may hold slots of any device: its trees; 0: none. */
 	__u64 trees;
 	__u64 tree_count;
 	__u64 cache; /* trees of the swap cache; 0: none, or in the clusters */
@@ -53,7 +53,7 @@ struct zmem_swap_sum {
 	__u64 disk;	      /* bytes of pages on a disk */
 };
 
-/* One process, in a visit of the iterator. */
+/* What one visit of the iterator has found of a process. */
 struct zmem_swap_record {
 	struct zmem_visit visit;
 	__s64 before, after; /* swap entries by its counter, around the visit */
@@ -73,7 +73,7 @@ struct zmem_swap {
 	__u64 unknown_clusters; /* 1: sharers are in clusters of a size that is not known */
 	__u64 file_gone; /* of file_slots: the file of `tree` is gone, or another one has its place
 			  */
-	/* Of scan_slots: the next swap slot, and how many so far only the swap cache has. */
+	/* For scan_slots: the next swap slot, and how many so far only the swap cache has. */
 	__u64 slot;
 	__u64 cached;
 	__u64 work; /* the most table entries that a run looked at; a swap slot counts as 4 */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Bump allocation from a list of blocks. */
+/* Memory that is freed as a whole: allocations follow each other in a list of growing blocks. */
 #include "base/arena.h"
 
 #include <stdint.h>

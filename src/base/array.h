@@ -31,7 +31,7 @@ static inline void *grow_items(void *items, size_t count, size_t *capacity, size
 }
 
 /*
- * Likewise, for an array and a capacity that their owner keeps: both are pointers to them. False
+ * The same for an array and a capacity that their owner keeps: both are pointers to them. False
  * without memory.
  */
 #define array_room(items, count, capacity, first)                                                  \
@@ -44,7 +44,7 @@ static inline void *grow_items(void *items, size_t count, size_t *capacity, size
 
 /* Capacity up to this many items is always kept. */
 #define ROOM_SMALL 4096
-/* So many uses in a row have to be small before memory is released. */
+/* Memory is released when so many uses in a row were small. */
 #define ROOM_PATIENCE 60
 
 /*
@@ -71,7 +71,7 @@ static inline int compare_leading_u64(const void *a, const void *b)
 	return ORDER_OF(*x, *y);
 }
 
-/* Likewise of a leading pid. */
+/* Compares structs that begin with a pid. */
 static inline int compare_leading_pid(const void *a, const void *b)
 {
 	const pid_t *x = a, *y = b;

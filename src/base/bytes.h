@@ -27,7 +27,7 @@ static inline uint64_t bytes_read(struct bytes *b, size_t size)
 	return value;
 }
 
-/* Likewise, with a sign. */
+/* Reads a number with a sign. */
 static inline int64_t bytes_read_signed(struct bytes *b, size_t size)
 {
 	uint64_t value = bytes_read(b, size);

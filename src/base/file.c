@@ -19,7 +19,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 
-/* As many as the kernel follows (MAXSYMLINKS, include/linux/namei.h). */
+/* The kernel follows as many (MAXSYMLINKS, include/linux/namei.h). */
 #define LINKS_MAX     40
 #define PROC_ROOT_INO 1 /* fs/proc/internal.h */
 #define NAMES_TRIED   100
@@ -126,8 +126,8 @@ static bool others_write(const struct stat *dir)
 }
 
 /*
- * /dev/stdout and the like, which the owner of /dev made. In a user namespace root of the machine
- * is no user that could be told from others.
+ * True for /dev/stdout and the like, which the owner of /dev made. In a user namespace, the root of
+ * the machine has the same number as other users from outside.
  */
 static bool is_of_dev(const struct stat *dir, const struct stat *link)
 {

@@ -44,7 +44,7 @@ ssize_t file_read(int dirfd, const char *path, char *buf, size_t cap);
  * if it cannot be read.
  */
 bool file_number(int dirfd, const char *path, const char *name, uint64_t *ret);
-/* Likewise for an open file. */
+/* Reads an open file, as file_read() does. */
 ssize_t file_read_fd(int fd, char *buf, size_t cap);
 /*
  * Reads `len` bytes at an offset, fewer at the end of the file. Returns their number or a negative

@@ -17,8 +17,8 @@ static void skip_blanks(struct json_scanner *j)
 		j->at++;
 }
 
-/* Takes the character if it is next, after blanks. */
-static bool take(struct json_scanner *j, char c)
+/* Steps over the character if it is next, after blanks. */
+static bool accept_char(struct json_scanner *j, char c)
 {
 	skip_blanks(j);
 	if (j->at == j->end || *j->at != c)
@@ -32,7 +32,7 @@ static bool scan_string(struct json_scanner *j, struct text_part *ret, bool *ret
 {
 	const char *begin;
 
-	if (!take(j, '"'))
+	if (!accept_char(j, '"'))
 		return false;
 	*ret_escaped = false;
 	for (begin = j->at; j->at < j->end && *j->at != '"'; j->at++) {
@@ -68,7 +68,7 @@ static bool scan_key(struct json_scanner *j)
 {
 	bool escaped;
 
-	return scan_string(j, &j->found.key[j->found.depth - 1], &escaped) && take(j, ':');
+	return scan_string(j, &j->found.key[j->found.depth - 1], &escaped) && accept_char(j, ':');
 }
 
 /* Enters an object or an array. Returns 1 if it has an item, 0 if it is empty and left again. */
@@ -78,7 +78,7 @@ static int enter(struct json_scanner *j, bool object)
 		return -E2BIG;
 	j->found.key[j->found.depth] = (struct text_part){};
 	j->close[j->found.depth++] = object ? '}' : ']';
-	if (take(j, object ? '}' : ']')) {
+	if (accept_char(j, object ? '}' : ']')) {
 		j->found.depth--;
 		return 0;
 	}
@@ -91,11 +91,11 @@ static int next_value(struct json_scanner *j)
 	while (j->found.depth) {
 		bool object = j->close[j->found.depth - 1] == '}';
 
-		if (take(j, ',')) {
+		if (accept_char(j, ',')) {
 			j->found.item += j->found.depth == 1;
 			return object && !scan_key(j) ? -EINVAL : 1;
 		}
-		if (!take(j, j->close[j->found.depth - 1]))
+		if (!accept_char(j, j->close[j->found.depth - 1]))
 			return -EINVAL;
 		j->found.depth--;
 	}

@@ -37,7 +37,7 @@ int strbuf_flush(struct strbuf *b);
 
 /* Makes room for `extra` bytes and a terminator. False after an error. */
 bool strbuf_reserve(struct strbuf *b, size_t extra);
-/* Likewise. Inline: a row is a hundred short appends, and there nearly always is room. */
+/* The same, inline: a row is a hundred short appends, and there nearly always is room. */
 static inline bool strbuf_room(struct strbuf *b, size_t extra)
 {
 	return (!b->error && extra < b->cap - b->len) || strbuf_reserve(b, extra);

@@ -39,7 +39,7 @@ int comparison_init(struct comparison *c, struct process *const *process, size_t
 			counter[each++] = (uint8_t)i;
 	}
 	c->row = calloc(count + 1, sizeof(*c->row));
-	/* One allocation for all cells, which the first row has. */
+	/* The first row owns one allocation for the cells of all rows. */
 	cell = calloc(count * each + 1, sizeof(*cell));
 	if (!c->row || !cell) {
 		free(cell);
@@ -78,7 +78,7 @@ uint64_t compare_bound_per_thread(uint32_t page_size)
 
 /* ---- one cell ---- */
 
-static void settle(struct compare_cell *cell, enum compare_verdict verdict)
+static void set_verdict(struct compare_cell *cell, enum compare_verdict verdict)
 {
 	cell->verdict = (uint8_t)verdict;
 	cell->settled = true;
@@ -175,10 +175,10 @@ static void judge_cell(struct compare_cell *cell, const struct compare_seen *see
 		outcome = IN_FLUX;
 	switch (outcome) {
 	case FITS:
-		settle(cell, round == 1 ? COMPARE_SAME : COMPARE_MOVED);
+		set_verdict(cell, round == 1 ? COMPARE_SAME : COMPARE_MOVED);
 		break;
 	case BRACKETED:
-		settle(cell, COMPARE_MOVED);
+		set_verdict(cell, COMPARE_MOVED);
 		break;
 	case IN_FLUX:
 		cell->alike = 0;
@@ -186,11 +186,11 @@ static void judge_cell(struct compare_cell *cell, const struct compare_seen *see
 	case DISAGREES:
 		count_alike(cell, &last);
 		if (cell->alike >= ROUNDS_ALIKE)
-			settle(cell, COMPARE_DIFFERENT);
+			set_verdict(cell, COMPARE_DIFFERENT);
 		break;
 	}
 	if (!cell->settled && round >= COMPARE_ROUNDS)
-		settle(cell, COMPARE_MOVED);
+		set_verdict(cell, COMPARE_MOVED);
 }
 
 static bool has(const struct process *p, enum counter c)
@@ -230,9 +230,9 @@ static void judge_missing(struct compare_cell *cell, const struct compare_seen *
 	if (never_there(cell, seen, proc, result))
 		cell->left_out = cell->settled = true;
 	else if (result != PSS_OK)
-		settle(cell, verdict_of(result));
+		set_verdict(cell, verdict_of(result));
 	else if (round >= COMPARE_ROUNDS)
-		settle(cell, COMPARE_MOVED);
+		set_verdict(cell, COMPARE_MOVED);
 }
 
 static bool is_whole(const struct compare_cell *cell, const struct compare_seen *seen)
@@ -282,7 +282,7 @@ void compare_settle(struct compare_row *row, enum compare_verdict verdict)
 {
 	for (size_t i = 0; i < row->count; i++) {
 		if (!row->cell[i].settled)
-			settle(&row->cell[i], verdict);
+			set_verdict(&row->cell[i], verdict);
 	}
 	row->settled = true;
 }
@@ -334,7 +334,7 @@ void compare_finish(struct comparison *c, size_t referees)
 
 /* ---- --verify ---- */
 
-static bool near(const struct process *p, const struct process *rollup, enum counter c)
+static bool is_near(const struct process *p, const struct process *rollup, enum counter c)
 {
 	return !process_has(p, c) || !process_has(rollup, c) ||
 	       distance(p->value[c], rollup->value[c]) <= COMPARE_SHARE_TOLERANCE;
@@ -352,7 +352,7 @@ bool compare_agrees(const struct process *p, const struct process *values,
 	     values->value[COUNTER_SWAP_PSS] > p->value[COUNTER_SWAP]))
 		return false;
 	return p->pss_source != PSS_FROM_KERNEL ||
-	       (near(p, values, COUNTER_PSS) && near(p, values, COUNTER_USS));
+	       (is_near(p, values, COUNTER_PSS) && is_near(p, values, COUNTER_USS));
 }
 
 void compare_verify_begin(struct compare_row *row)

@@ -321,7 +321,7 @@ static int compare_snapshot(struct check *c, struct process **row, size_t count,
 
 	if (!result)
 		return -ENOMEM;
-	/* Who asks for all waits for them. Else a short deadline, because their PSS is known. */
+	/* --verify all waits for each process. Else the deadline is short: their PSS is known. */
 	if (c->verify == VERIFY_ALL)
 		pool_patient(c->pool);
 	else

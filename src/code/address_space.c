@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Mappings become images, and helpers are told what they need to know of them. */
+/* Makes images of mappings, and tells helpers what they need to know of them. */
 #include "code/address_space.h"
 
 #include <errno.h>
@@ -114,8 +114,8 @@ static bool is_library_name(const char *name)
 }
 
 /*
- * Has a reader open a file. If its user may not read it, for it is another user's in a container,
- * this process may open it (process_open_file()).
+ * Has a reader open a file. If its user may not read the file, because it belongs to another user
+ * in a container, this process may open it (process_open_file()).
  */
 static int open_in_reader(struct code_sources *c, const struct address_space *s, uint32_t number,
 			  struct code_reader *reader)
@@ -141,7 +141,7 @@ static int open_in_reader(struct code_sources *c, const struct address_space *s,
 	return r;
 }
 
-/* It is not opened again. */
+/* The file is not opened again. */
 static void refuse_file(struct program_file *f, int error)
 {
 	f->reader = NULL;
@@ -395,7 +395,7 @@ int address_space_inherit(struct address_space *s, const struct address_space *p
 	for (size_t i = 0; r == 0 && i < parent->code.count; i++)
 		r = code_space_add(&s->code, &parent->code.image[i]);
 	s->code.generation++;
-	/* It had the user of its parent when it began. */
+	/* The process had the user of its parent when it began. */
 	if (!s->reader)
 		s->reader = parent->reader;
 	return r;
@@ -446,7 +446,7 @@ static int send_space(struct address_space *s, struct code_sources *c)
 	for (size_t i = 0; r == 0 && i < s->code.count; i++) {
 		uint32_t file = s->code.image[i].file;
 
-		/* One that another user's helper has opened may be refused here. */
+		/* A file that another user's helper has opened may be refused here. */
 		if (file != NO_FILE)
 			r = address_space_ready(s, c, file);
 		r = helper_lost(r) ? r : 0;

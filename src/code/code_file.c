@@ -204,7 +204,7 @@ int code_file_find_lines(struct code_file *f, const struct libdw *dw, struct cod
 
 /* ---- perf maps ---- */
 
-/* Others can write to the directory: a file of theirs, or another name of a file, is none. */
+/* Others can write to the directory: only a file of `owner` or root is one, with one name. */
 static bool is_perf_map(int found, uid_t owner)
 {
 	struct stat st;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A file with code, as the helper of its user has it (code_reader.h): opened, with its symbols. All
- * of these functions can hang, for the file may be on anybody's file system.
+ * of these functions can hang, for the file may be on the file system of any user.
  */
 #ifndef ZMEM_CODE_CODE_FILE_H
 #define ZMEM_CODE_CODE_FILE_H

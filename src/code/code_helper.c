@@ -116,7 +116,7 @@ static int answer_unwind(void *state, struct helper_message *request, struct hel
 	while (r == 0 && pos < request->len) {
 		stack = (const void *)(request->data + pos);
 		if (request->len - pos < sizeof(*stack) ||
-		    !message_take(request, &pos, unwind_size(stack->len)))
+		    !message_next(request, &pos, unwind_size(stack->len)))
 			return -EBADMSG;
 		unwinder_run(h->space[number].unwinder, stack, &unwound);
 		message_put(ret, &unwound,
@@ -144,7 +144,7 @@ static int read_addresses(struct code_helper *h, struct helper_message *request,
 	return 0;
 }
 
-/* As many names as there is room for. */
+/* Writes as many names as there is room for. */
 static void put_names(const struct code_helper *h, size_t first, struct helper_message *ret)
 {
 	struct code_names_head head = {.error = h->names_error};

@@ -14,7 +14,7 @@ struct code_open {
 	uint32_t opened; /* 1: the descriptor is for reading */
 };
 
-/* Of the answer. */
+/* The answer to opening a file. */
 struct code_opened {
 	struct elf_facts facts;
 	uint32_t debug; /* 1: there is a debug file */
@@ -37,7 +37,7 @@ struct code_names {
 	uint32_t first;
 };
 
-/* Of the answer, for each address with a name or a start; the name follows, with its end. */
+/* In the answer, for each address with a name or a start; the name follows, with its end. */
 struct code_named {
 	uint32_t i;
 	uint32_t len; /* with the end */

@@ -81,7 +81,7 @@ static int call(struct code_reader *r)
 	return helper_runs(&r->helper) ? helper_call(&r->helper, 0) : -ECHILD;
 }
 
-/* Likewise, about a file. */
+/* Calls the helper about a file. */
 static int call_file(struct code_reader *r)
 {
 	bool runs = helper_runs(&r->helper);
@@ -216,7 +216,7 @@ static int each_name(const struct helper_message *m, size_t first, size_t count,
 	    head.error > 0)
 		return -EBADMSG;
 	while (r == 0 && message_get(m, &pos, &named, sizeof(named))) {
-		const char *name = message_take(m, &pos, named.len);
+		const char *name = message_next(m, &pos, named.len);
 
 		if (!name || !named.len || name[named.len - 1] || named.i < *next ||
 		    named.i >= head.next)
@@ -228,7 +228,7 @@ static int each_name(const struct helper_message *m, size_t first, size_t count,
 	return r ? r : head.error;
 }
 
-/* As many addresses go into a request as have room, and the answer may come in parts. */
+/* A request has as many addresses as fit, and the answer may come in parts. */
 int code_reader_name(struct code_reader *r, enum code_ask by, uint32_t number,
 		     const uint64_t *address, size_t count, code_name_fn fn, void *arg)
 {

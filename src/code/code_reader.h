@@ -3,7 +3,7 @@
  * What files with code say: names, and tables for unwinding. They are opened and parsed by a helper
  * with the rights of the user of the process, so what the process has as a library or as symbols
  * names nothing that its user cannot read, costs a bounded time and a bounded memory, and can hang
- * nobody else. There is one helper for each user.
+ * only this helper. There is one helper for each user.
  */
 #ifndef ZMEM_CODE_CODE_READER_H
 #define ZMEM_CODE_CODE_READER_H

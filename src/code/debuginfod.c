@@ -35,7 +35,7 @@ static const struct library_function functions[] = {
 
 /* ---- the cache ---- */
 
-/* Whether nobody but this user and root can put anything in the place of this path. */
+/* Whether only this user and root can put anything in the place of this path. */
 static bool is_own(const char *path)
 {
 	char part[PATH_MAX];
@@ -84,7 +84,7 @@ static bool choose_cache(void)
 {
 	const struct passwd *pw;
 
-	/* They write to stderr, which a helper does not have. */
+	/* These have libdebuginfod write to stderr, which a helper does not have. */
 	unsetenv("DEBUGINFOD_VERBOSE");
 	unsetenv("DEBUGINFOD_PROGRESS");
 	if (has_own_cache())

@@ -53,7 +53,7 @@ static void find_spot(const struct search *s, struct found_function *f)
 #endif
 }
 
-/* Of a section with instructions: a segment with code may have data as well. */
+/* Whether the symbol is in a section of instructions: segments with code may have data, too. */
 static bool is_code(const struct search *s, const Elf64_Sym *sym)
 {
 	Elf_Scn *section = sym->st_shndx < SHN_LORESERVE ? elf_getscn(s->elf, sym->st_shndx) : NULL;

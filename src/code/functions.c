@@ -23,7 +23,7 @@ static bool read_all(int fd, uint64_t offset, void *buf, size_t len, struct symb
 
 /* ---- a sorted table ---- */
 
-/* Its entries are two numbers: where a function begins, less `base`, and what is known of it. */
+/* An entry is two numbers: where a function begins, less `base`, and what is known of it. */
 struct start_table {
 	int fd;
 	uint64_t offset; /* in the file */
@@ -248,8 +248,8 @@ static bool read_fde(struct unwind_table *t, uint64_t at, struct code_span *ret)
 }
 
 /*
- * For each address, in ascending order, the last function that begins there or before. Returns 0,
- * or -EFBIG if the budget was not enough.
+ * Finds, for each address in ascending order, the last function that begins there or before.
+ * Returns 0, or -EFBIG if the budget was not enough.
  */
 static int find_spans(int fd, const struct code_name *wanted, size_t count,
 		      struct symbol_budget *budget, struct code_span *ret)
@@ -415,8 +415,8 @@ static uint64_t find_relocated(int fd, const GElf_Shdr *section, uint64_t at,
 
 /*
  * What is added to the starts of functions: the beginning of the code of Go. The header has it from
- * 1.18 on; for a program at any address it may be a relocation, and from 1.26 on it is 0. Then it
- * is the beginning of .text, if that ends with the last function: it has no other code.
+ * 1.18 on. For a program at any address it may be a relocation, and from 1.26 on it is 0: then it
+ * is the beginning of .text, if .text ends with the last function and so has no other code.
  */
 static uint64_t find_text(const struct go_table *t, const struct go_sections *s, uint64_t stored)
 {

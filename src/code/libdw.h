@@ -9,7 +9,7 @@
 #include <elfutils/libdwfl.h>
 #include <stddef.h>
 
-/* Those that unwind, and those that find lines. */
+/* Functions that unwind, and functions that find lines. */
 #define LIBDW_FUNCTIONS(FUNCTION)                                                                  \
 	FUNCTION(dwfl_begin)                                                                       \
 	FUNCTION(dwfl_end)                                                                         \

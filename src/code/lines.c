@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Finds lines by libdw. The file may be anybody's: a helper calls this (code_helper.h). */
+/* Finds lines by libdw. The file may be of any user: a helper calls this (code_helper.h). */
 #include "code/lines.h"
 
 #include <dwarf.h>
@@ -243,8 +243,8 @@ static Dwarf_Addr left_out_of(const struct libdw *dw, Dwarf_Die *unit)
 }
 
 /*
- * The line of an address, and the functions that were compiled in. `certain`: a line of the table
- * is none of a function that was left out.
+ * The line of an address, and the functions that were compiled in. `certain`: the line cannot be of
+ * a function that was left out.
  */
 static int find_address(const struct libdw *dw, Dwarf_Die *unit, bool certain,
 			struct code_name *wanted, struct arena *names)

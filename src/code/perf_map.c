@@ -15,7 +15,7 @@
 #define HEX_DIGITS 16
 
 /* A number, and the blanks behind it. */
-static int take_hex(struct text_part *rest, uint64_t *ret)
+static int split_hex(struct text_part *rest, uint64_t *ret)
 {
 	uint64_t value = 0;
 	size_t digits = 0;
@@ -45,7 +45,7 @@ int perf_line_parse(const char *line, size_t len, struct perf_line *ret)
 	struct text_part rest = {line, len};
 	uint64_t start, size;
 
-	if (take_hex(&rest, &start) < 0 || take_hex(&rest, &size) < 0)
+	if (split_hex(&rest, &start) < 0 || split_hex(&rest, &size) < 0)
 		return -EINVAL;
 	if (!size || size > UINT64_MAX - start || !rest.len || memchr(rest.s, '\0', rest.len))
 		return -EINVAL;

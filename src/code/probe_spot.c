@@ -19,7 +19,7 @@ struct probe_spot probe_spot_first(void)
 }
 
 /*
- * As all kernels do since 4.16 (branch_setup_xol_ops() and push_setup_xol_ops(),
+ * What all kernels since 4.16 do (branch_setup_xol_ops() and push_setup_xol_ops(),
  * arch/x86/kernel/uprobes.c). Longer nops depend on the kernel, and that of five bytes becomes a
  * system call in 6.18. Some prefixes are refused.
  */
@@ -126,7 +126,7 @@ static bool go_on(struct way *w, const struct x86_instruction *n)
 	if (!find_written(n, &written))
 		return false;
 	if (written & BIT(X86_SP)) {
-		/* It makes room. */
+		/* The instruction makes room on the stack. */
 		if ((n->opcode != 0x81 && n->opcode != 0x83) || (n->reg & 7) != 5 || !n->wide)
 			return false;
 		w->moved = true;

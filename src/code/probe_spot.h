@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where in a function a probe costs least. The kernel does some instructions itself; any other one
- * is executed out of line, with a second trap, which costs ten times as much. It is pure.
+ * Finds where in a function a probe costs least. The kernel does some instructions itself. It
+ * executes any other one out of line, with a second trap, which costs ten times as much. Pure.
  */
 #ifndef ZMEM_CODE_PROBE_SPOT_H
 #define ZMEM_CODE_PROBE_SPOT_H

@@ -149,7 +149,7 @@ static int answer_find(void *state, struct helper_message *request, struct helpe
 	int fd;
 
 	(void)state;
-	/* It is this file, also where maps has the inode of the layer below (overlayfs). */
+	/* A mapped file is right even where maps has the inode of the layer below (overlayfs). */
 	fd = find_mapped(request->fd[0], m);
 	if (fd < 0)
 		fd = if_inode(openat(request->fd[0], "exe", O_PATH | O_CLOEXEC), m->inode);
@@ -199,7 +199,7 @@ static const struct mount *find_mount(const struct mounts *mounts, uint64_t id)
 	return NULL;
 }
 
-/* It is on the kernel's own mount of shared memory: memfd_create(). It does not ask a server. */
+/* True for the kernel's own mount of shared memory (memfd_create()). It does not ask a server. */
 static bool is_of_kernel(int fd)
 {
 	struct statx theirs;
@@ -310,7 +310,7 @@ static void pagemap_close(struct pagemap *m)
 	close_fd(&m->fd);
 }
 
-/* Of a process that is gone nothing can be read. */
+/* Fails if the process is gone. */
 static int pagemap_open(struct pagemap *m, int pid_fd)
 {
 	ssize_t n;

@@ -61,7 +61,7 @@ int process_open_file(struct process_reader *r, int pid_fd, int found, int *ret)
  */
 #define FILE_SYSTEM_MAX 32
 int process_file_type(struct process_reader *r, int pid_fd, int found, char type[FILE_SYSTEM_MAX]);
-/* So many of the pages around each address that one fault added are in RAM or swap. */
+/* How many of the pages around an address that one fault added are still in RAM or swap. */
 struct fault_pages {
 	uint64_t page; /* address / page size */
 	uint32_t added, there;

@@ -94,7 +94,7 @@ static bool push(struct way *w, const uint64_t *value)
 }
 
 /* A function has to bring these back for its caller: rbx, rbp, r12 to r15. */
-static bool is_kept(unsigned reg)
+static bool is_callee_saved(unsigned reg)
 {
 	return reg == 3 || reg == STEP_BP || reg >= 12;
 }
@@ -105,7 +105,7 @@ static bool pop(struct way *w, unsigned reg)
 
 	if (read_stack(w, w->now.reg[STEP_SP], &value))
 		w->now.reg[reg] = value;
-	else if (is_kept(reg))
+	else if (is_callee_saved(reg))
 		return false;
 	w->now.reg[STEP_SP] += 8;
 	return true;
@@ -140,7 +140,7 @@ static bool copy(struct way *w, const struct x86_instruction *n)
 
 	if (n->mod == 3 && n->wide)
 		return load ? move(w, n->reg, n->rm, 0) : move(w, n->rm, n->reg, 0);
-	if (is_on_stack(n) && is_kept(n->reg)) {
+	if (is_on_stack(n) && is_callee_saved(n->reg)) {
 		if (load)
 			read_stack(w, address_of(w, n), &w->now.reg[n->reg]);
 		else
@@ -232,7 +232,7 @@ static bool is_behind_call(const struct step_from *from, uint64_t address)
 	return false;
 }
 
-static bool take_return(struct way *w, const struct x86_instruction *n)
+static bool follow_return(struct way *w, const struct x86_instruction *n)
 {
 	struct state *now = &w->now;
 
@@ -253,7 +253,7 @@ static bool follow(struct way *w)
 		if (!x86_decode(code, len, &n) || is_end(&n))
 			return false;
 		if (!n.map && (n.opcode == 0xc3 || n.opcode == 0xc2))
-			return take_return(w, &n);
+			return follow_return(w, &n);
 		w->now.ip += n.len;
 		if (x86_is_conditional(&n) && w->jumps < JUMPS_MAX) {
 			w->jump[w->jumps] = w->now;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Reads symbols by libelf. The file may be anybody's: libelf checks its structure. */
+/* Reads symbols by libelf. The file may be of any user: libelf checks its structure. */
 #include "code/symbols.h"
 
 #include <errno.h>
@@ -332,7 +332,7 @@ int symbol_table_each(int fd, const struct symbol_table *t, struct symbol_budget
 /* Bytes with which most names end; longer ones that differ later are equal. */
 #define SHORT_NAME 128
 
-/* Of an ELF file, where names are. */
+/* Where an ELF file has its names. */
 struct name_table {
 	int fd;
 	uint64_t offset, size;
@@ -507,11 +507,11 @@ static bool is_in_section(Elf *elf, const struct candidate *c, uint64_t address)
 }
 
 /*
- * Where no symbol contains an address, the nearest one before it is taken: in its section, not
- * before the end of a symbol with a size, and not outside of what another table knows as the
- * function of the address.
+ * If no symbol contains an address, chooses the nearest one before it: in its section, not before
+ * the end of a symbol with a size, and within what another table knows as the function of the
+ * address.
  */
-static void take_near(struct search *s, Elf *elf)
+static void choose_near(struct search *s, Elf *elf)
 {
 	struct candidate near = {};
 	uint64_t passed = 0;
@@ -543,7 +543,7 @@ static int search_table(struct search *s, int fd, unsigned type)
 	s->names = (struct name_table){fd, t.names_offset, t.names_size};
 	r = symbol_table_each(fd, &t, s->budget, try_symbol, s);
 	if (r == 0)
-		take_near(s, elf);
+		choose_near(s, elf);
 	return r < 0 ? r : 1;
 }
 

@@ -41,7 +41,7 @@ struct elf_facts {
  * mapped. The caller ends it.
  */
 Elf *elf_open_file(int fd);
-/* Likewise, for libdw: NULL also if its sections would cost too much. */
+/* The same for libdw: NULL also if the sections of the file would cost too much. */
 Elf *elf_open_tables(int fd);
 /* Ends it: a cleanup function. */
 static inline void elf_done(Elf **elf)
@@ -54,8 +54,8 @@ int elf_read_facts(int fd, struct elf_facts *ret);
 /* The address in the file's own terms of the page with code at `offset`. Returns 0, or -ENOENT. */
 int elf_find_vaddr(const struct elf_facts *facts, uint64_t offset, uint64_t *ret);
 /*
- * Where an address in the file's own terms is in the file: in the segment that has it. *ret_left:
- * so many bytes of that follow. False: in none.
+ * Finds where an address of the file is in the file: in the segment that has it. *ret_left: how
+ * many bytes of the segment follow. False: no segment has it.
  */
 bool elf_find_offset(const struct elf_segment *segment, size_t count, uint64_t vaddr, uint64_t *ret,
 		     uint64_t *ret_left);

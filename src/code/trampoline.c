@@ -93,7 +93,7 @@ Elf *trampoline_elf(void)
 
 #else
 
-/* They have frame pointers. */
+/* On this architecture trampolines have frame pointers. */
 bool trampoline_is(const unsigned char *code, size_t len)
 {
 	(void)code;

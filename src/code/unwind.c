@@ -243,7 +243,7 @@ static void step_out_of_all(struct unwinder *u)
 		u->out->ip[u->out->count++] = ip;
 		for (int i = 0; i < STEP_REGS; i++)
 			u->reg[dwarf_number[i]] = reg[i];
-		/* Of a caller the call counts. */
+		/* In a caller the address of the call counts, not the one behind it. */
 		ip = u->reg[DWARF_IP] = at - 1;
 	}
 	/* What was read for a way that was given up says nothing. */

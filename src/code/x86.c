@@ -11,7 +11,7 @@ static uint8_t read_byte(struct bytes *b)
 	return (uint8_t)bytes_read(b, 1);
 }
 
-/* Of the one-byte opcodes, and of those behind 0F: a bit for each that has ModRM. */
+/* A bit for each opcode that has ModRM: opcodes of one byte, and opcodes behind 0F. */
 static const uint16_t has_modrm[2][16] = {
 	{0x0f0f, 0x0f0f, 0x0f0f, 0x0f0f, 0, 0, 0x0a08, 0, 0xffff, 0, 0, 0, 0x00c3, 0xff0f, 0,
 	 0xc0c0},

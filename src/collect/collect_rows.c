@@ -15,7 +15,7 @@
 #define NAMES_DEADLINE_MS 100
 
 /*
- * For reading memory cgroups: 5,000 take 0.2 s of a CPU, and on a busy machine seconds. serve
+ * The time for memory cgroups: 5,000 take 0.2 s of a CPU, and on a busy machine seconds. serve
  * answers 503 after SNAPSHOT_PATIENCE_US.
  */
 #define MEMCG_TIME_US (4 * 1000000)
@@ -95,7 +95,7 @@ int collector_name_rows(struct collector *c, const struct query *q, const struct
 
 int collect_name_largest(struct collector *c)
 {
-	/* Of all memory, and if PSS is not known, of anonymous memory (report/head.h). */
+	/* The largest by PSS and, where PSS is not known, by anonymous memory (report/head.h). */
 	static const enum counter counters[] = {COUNTER_PSS, COUNTER_RSS_ANON};
 	struct process *item[ARRAY_SIZE(counters) * OVERVIEW_HOLDERS];
 	struct process_list largest = {.item = item};

@@ -32,8 +32,8 @@ int collector_charge(struct collector *c, struct process_list *processes, unsign
  */
 int collector_read_memcgs(struct collector *c, bool details);
 /*
- * Likewise those of all processes, of which one may be near its limit. Not of a recording. It takes
- * 0.1 ms for each cgroup.
+ * The same for all processes, of which one may be near its limit. Not for a recording. It takes 0.1
+ * ms for each cgroup.
  */
 int collector_read_limits(struct collector *c);
 

@@ -17,7 +17,7 @@ enum pss_choice {
 	PSS_NONE,
 };
 
-/* Whose files are summed, which takes time for each inode of the machine. */
+/* Which files are summed. A sum takes time for each inode of the machine. */
 enum files_choice {
 	FILES_NONE,
 	FILES_SHMEM, /* of shared memory and tmpfs */

@@ -198,7 +198,7 @@ static const char *loads_nothing(const struct collector *c)
 						    : NULL;
 }
 
-/* Likewise what becomes free with a row. */
+/* Opens the source of what becomes free with a row. */
 static int open_freed(struct collector *c)
 {
 	cleanup(diag_clear) struct diag why = {};

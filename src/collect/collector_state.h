@@ -113,7 +113,7 @@ struct collector {
 	unsigned notices;	  /* enum collect_notice */
 	enum collect_phase phase; /* the current one, or the one that failed */
 	uint64_t phase_us[COLLECT_PHASES];
-	/* Of the first snapshot. */
+	/* What the first snapshot did not find. */
 	struct collect_missing *missing;
 	size_t missing_count;
 	struct check check; /* of the newest snapshot; valid until the next one */

@@ -150,10 +150,10 @@ static void set_sums(struct snapshot *s, const struct gpu_parts *parts)
 }
 
 /*
- * In place of the clients of NVIDIA's driver, which tell no sizes: what its library says of the
- * processes that have them. Only of these: another process may have the pid by now, or the pid be
- * that of another namespace. `part` has room for as many more as the library may tell, and is in
- * the order of pids. Returns their new number.
+ * Clients of NVIDIA's driver show no sizes. Replaces them by what the library says of the processes
+ * that have such clients, and only of those: another process may have the pid by now, or the pid be
+ * of another namespace. `part` is in the order of pids, and has room for all parts of the library.
+ * Returns the new number of parts.
  */
 static size_t ask_nvidia(struct gpu_reader *g, struct snapshot *s, struct gpu_part *part,
 			 size_t count)
@@ -195,7 +195,7 @@ struct buffers {
 	struct zmem_dmabuf *item;
 };
 
-/* Those that are there before descriptors are looked at. */
+/* Lists the dma-bufs that exist before descriptors are looked at. */
 static struct buffers begin_buffers(struct gpu_reader *g, struct snapshot *s)
 {
 	const struct zmem_dmabuf *all;
@@ -216,8 +216,7 @@ static struct zmem_dmabuf *find_buffer(const struct buffers *b, uint64_t inode)
 	return bsearch(&inode, b->item, (size_t)b->count, sizeof(*b->item), compare_leading_u64);
 }
 
-/* Of these, those that are still there and were not found: one that comes or goes meanwhile is not
- * counted. */
+/* Counts the buffers that existed before and still exist, and that no descriptor has shown. */
 static void end_buffers(struct gpu_reader *g, const struct gpu_part *part, size_t parts,
 			struct buffers *b, struct gpu_regions *sums)
 {

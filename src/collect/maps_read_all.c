@@ -149,7 +149,7 @@ static int receive_maps(const struct procfs *proc, struct maps_read *m,
 	if (!set)
 		return 0;
 	if (request->mapping)
-		r = map_set_keep(set, match, request->mapping);
+		r = map_set_filter(set, match, request->mapping);
 	if (r < 0)
 		return r;
 	p->total = set->total;

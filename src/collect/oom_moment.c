@@ -56,8 +56,7 @@ static const char *no_cgroup(const struct oom_kill *kill)
 /* ---- names ---- */
 
 /*
- * Whether it is a process of the last snapshot that has not called exec since: names are then
- * known.
+ * Whether the process is in the last snapshot and has not called exec since: then names are known.
  */
 static const struct process *find_known(const struct collector *c, const struct process *p)
 {
@@ -239,7 +238,7 @@ static int level_of(const struct oom_kill *kill, const char *path)
 	return -1;
 }
 
-/* Of the call that killed. */
+/* The reason that the call to oom_kill_process() had. */
 static void reason_of_call(const struct oom_kill *kill, struct oom_reason *ret)
 {
 	static const char *const name[] = {
@@ -264,7 +263,7 @@ static void reason_of_call(const struct oom_kill *kill, struct oom_reason *ret)
 		*ret->cgroup = '\0';
 }
 
-/* Of the kernel's log, which has paths from the root of the hierarchy. */
+/* The reason by the kernel's log, which has paths from the root of the hierarchy. */
 static void reason_of_log(const struct oom_kill *kill, struct oom_reason *ret)
 {
 	const struct oom_line *line = &kill->line;

@@ -11,7 +11,7 @@
 #include "model/event.h"
 #include "watch/oom_watch.h"
 
-/* Whose limit was reached. */
+/* Which limit was reached. */
 struct oom_reason {
 	bool known;
 	char constraint[16]; /* "none" (the machine), "memcg", "cpuset", "memory_policy" */
@@ -33,7 +33,7 @@ struct oom_moment {
 
 /* Adds names to the snapshot; of a signal it is all. Returns 0 or a negative errno. */
 int oom_moment_name(struct oom_moment *m, struct collector *c, const struct oom_kill *kill);
-/* Whose limit was reached, as far as the kernel told. */
+/* Finds which limit was reached, as far as the kernel told. */
 void oom_moment_find_reason(struct oom_moment *m, const struct oom_kill *kill);
 /*
  * Without that: by the counts of the victim's cgroups, in both snapshots. Returns 0 or a negative

@@ -19,7 +19,7 @@
 #define TICK_PARTS 500
 #define TICK_LEAST 10000
 #define TICK_MOST  100000
-/* They take one part in so many of the time. */
+/* PSS and samples take one part in so many of the time. */
 #define COST_PARTS   20 /* PSS */
 #define SAMPLE_PARTS 5
 #define PSS_LEAST    50000   /* between walks */
@@ -208,7 +208,7 @@ static int find_out(const struct peak_meter *m, const struct family *f, struct c
 
 	while (c && c->ours == NOT_KNOWN) {
 		last = c;
-		/* Numbers are given again: a way that comes back here is none. */
+		/* Pids are used again: a way up that comes back here does not count. */
 		c->ours = NOT_OURS;
 		if (bsearch(&c->ppid, m->added, m->addeds, sizeof(*m->added), compare_leading_pid))
 			ours = OURS;
@@ -243,7 +243,7 @@ int peak_meter_add_descendants(struct peak_meter *m)
 		for (size_t i = 0; r >= 0 && i < f.count; i++) {
 			if (find_out(m, &f, &f.child[i]) == OURS)
 				r = peak_watch_add(m->watch, f.child[i].pid, false);
-			/* The report tells of those without room. */
+			/* The report counts processes without room. */
 			r = r == -ESRCH || r == -ENOSPC ? 0 : r;
 		}
 		free(f.child);
@@ -306,7 +306,7 @@ static int compare_most(const void *a, const void *b)
 
 static struct row *add_row(struct peak_meter *m)
 {
-	/* Those with the lowest peaks have none. */
+	/* Without room, the rows with the lowest peaks are left out. */
 	if (m->rows >= (size_t)2 * PEAK_PROCESSES) {
 		qsort(m->row, m->rows, sizeof(*m->row), compare_most);
 		m->left_out += m->rows - PEAK_PROCESSES;
@@ -342,7 +342,7 @@ static int add_held(struct peak_meter *m, const struct zmem_peak_message *msg)
 
 	if (msg->number != number)
 		return 0;
-	/* Parts of earlier highest sums are none of the peak. */
+	/* Parts of earlier highest sums do not belong to the peak. */
 	if (m->helds && m->held[m->helds - 1].number != number) {
 		for (size_t i = 0; i < m->helds; i++) {
 			if (m->held[i].number == number)
@@ -431,7 +431,7 @@ static int list_live(struct peak_meter *m)
 }
 
 /* Keeps PSS of the highest sum that was met. */
-static int keep_pss(struct peak_meter *m, uint64_t now_us)
+static int store_highest_pss(struct peak_meter *m, uint64_t now_us)
 {
 	uint64_t pss = 0, rss = 0;
 	bool whole = m->snapshot.count > 0;
@@ -489,7 +489,7 @@ static int read_pss(struct peak_meter *m)
 	m->pss_next_us = end_us + (cost < PSS_LEAST ? PSS_LEAST : cost);
 	if (r == -ENOMEM)
 		return r;
-	return r < 0 ? 0 : keep_pss(m, begin_us + (end_us - begin_us) / 2);
+	return r < 0 ? 0 : store_highest_pss(m, begin_us + (end_us - begin_us) / 2);
 }
 
 /* ---- ticks ---- */
@@ -573,7 +573,7 @@ static int add_part(struct peak_meter *m, const struct held *h)
 		row->p.most = h->most > 0 ? (uint64_t)h->most * m->page : 0;
 		memcpy(row->p.name, h->name, sizeof(row->p.name));
 	}
-	/* One that executes a program has two address spaces for a moment. */
+	/* A process that executes a program has two address spaces for a moment. */
 	row->p.at.rss += b.rss;
 	row->p.at.anon += b.anon;
 	row->p.at.file += b.file;

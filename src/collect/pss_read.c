@@ -313,7 +313,7 @@ static void drop_values(struct process *p, enum pss_status status)
  * After checks that differed (pss_wrong): drops all PSS of the kernel, in this snapshot and from
  * now on. Then smaps_rollup is read.
  */
-static int distrust(struct collector *c)
+static int drop_kernel_pss(struct collector *c)
 {
 	char reason[128];
 
@@ -413,7 +413,7 @@ static int read_rollups(struct collector *c, const struct query *q, uint64_t *si
 static int replace_pss(struct collector *c, const struct query *q, uint64_t *since)
 {
 	const struct cross_check found = c->snapshot.collection.cross_check;
-	int r = distrust(c);
+	int r = drop_kernel_pss(c);
 
 	if (r == 0)
 		r = read_rollups(c, q, since);

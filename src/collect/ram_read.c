@@ -168,8 +168,8 @@ static int name_driver_pages(struct ram_reader *r, struct proc_pool *pool, struc
 }
 
 /*
- * Whose the memory of the kernel is. Root may read the files. A series reads none: they hold locks
- * of the kernel.
+ * Names what allocated the memory of the kernel. Root may read the files. A series reads none: they
+ * hold locks of the kernel.
  */
 static int name_allocations(struct ram_reader *r, const struct procfs *proc, struct proc_pool *pool,
 			    struct snapshot *s, bool files)
@@ -234,7 +234,7 @@ static int read_cgroups(struct ram_reader *r, const struct collect_spec *spec, s
 		ram->deleted_cgroups++;
 		ram->deleted_bytes += census_cgroup_bytes(&ram->cgroup[i]);
 	}
-	/* Their names are gone with this snapshot, and the next ones have the same census. */
+	/* Names of cgroups are gone with this snapshot, but the census is kept for the next. */
 	if (spec->ram == RAM_SUMS || error < 0) {
 		ram->cgroup = NULL;
 		ram->cgroups = 0;

@@ -29,7 +29,7 @@ void ram_reader_close(struct ram_reader *r);
 int ram_reader_read(struct ram_reader *r, const struct procfs *proc, struct proc_pool *pool,
 		    const struct collect_spec *spec, struct snapshot *s);
 
-/* As census_source_owner(); without a census, or a reader, no owner is known. */
+/* See census_source_owner(); without a census, or a reader, no owner is known. */
 int ram_reader_owner(struct ram_reader *r, uint64_t owner, char ret[OOM_CGROUP_MAX]);
 
 #endif

@@ -133,7 +133,7 @@ static const struct owner *find_owner(struct choice *h, uint64_t owner)
 	return new;
 }
 
-/* The part of its limit that a file takes, of 2^16; of the cgroup that is asked for, more. */
+/* The part of its owner's limit that a file takes, in 1/2^16. Files of h->cgroup rank first. */
 static uint64_t rank_of(const struct choice *h, const struct cached_file *f, const struct owner *o)
 {
 	bool asked = h->cgroup && o->path && cgroup_below(h->cgroup, o->path);
@@ -158,7 +158,7 @@ static void add_file(struct choice *h, const struct cached_file *f)
 }
 
 /* A copy of the name, or of its end. NULL without memory. */
-static const char *keep_name(struct arena *arena, const struct cached_file *f)
+static const char *copy_name(struct arena *arena, const struct cached_file *f)
 {
 	char buf[FILE_LABEL_MAX];
 	const char *name = file_label(f, buf);
@@ -183,7 +183,7 @@ static int choose(struct choice *h, const struct file_set *set)
 		add_file(h, &set->file[i]);
 	for (size_t i = 0; i < h->count; i++) {
 		const struct cached_file *f = h->item[i].file;
-		const char *name = keep_name(&h->reader->arena, f);
+		const char *name = copy_name(&h->reader->arena, f);
 
 		if (!name)
 			return -ENOMEM;
@@ -193,7 +193,7 @@ static int choose(struct choice *h, const struct file_set *set)
 	return 0;
 }
 
-/* The set is made of so few files that each of them may be the largest. */
+/* The size of the smallest file that is looked at. */
 static uint64_t least_of(const struct snapshot *s)
 {
 	const struct meminfo *m = &s->system.meminfo;

@@ -25,7 +25,7 @@ bool shared_is_due(const struct shared_reader *r);
  * of a memory cgroup near its limit. The collector's snapshot has its memory cgroups.
  */
 bool shared_is_worth(struct collector *c, bool is_short);
-/* Likewise of a limit. */
+/* Whether shared memory of so many bytes is a part of a limit that counts. */
 static inline bool shared_is_part(uint64_t bytes, uint64_t limit)
 {
 	return bytes && bytes >= limit / 16;

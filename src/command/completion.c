@@ -23,7 +23,7 @@
 #include "session/log.h"
 #include "session/options_check.h"
 
-/* It has an argument, as a word of its own. */
+/* Whether the next word is the argument of the option. */
 static bool has_argument(const struct option_entry *e)
 {
 	return e->argument && !options_may_be_flag(e);

@@ -97,7 +97,7 @@ static int open_side(struct diff *d, enum side side)
 	if (r)
 		return r;
 	s->query.needs |= NEEDS_PROGRAM | NEEDS_USER | (d->group ? d->group->needs : 0);
-	/* Of one recording its beginning; of two, what --replay shows of each. */
+	/* One recording is compared with its beginning; of two, --replay shows the sides. */
 	if (side == BEFORE && !d->options->from && !d->options->second)
 		r = session_turn_to(s, session_readable(s, 1, 1));
 	if (r == 0)

@@ -211,7 +211,7 @@ static int name_holders(struct files_command *c)
 	return r < 0 ? log_errno(r, "reading the names of processes") : 0;
 }
 
-/* Who holds the files that are shown. */
+/* Finds the processes that hold the files that are shown. */
 static int read_holders(struct files_command *c)
 {
 	cleanup(diag_clear) struct diag diag = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* zmem-bpf record --keep TIME DIR: writes snapshots and events for ever, in bounded space. */
+/* zmem-bpf record --keep TIME DIR: writes snapshots and events without an end, in bounded space. */
 #include "command/keep.h"
 
 #include <signal.h>
@@ -68,7 +68,7 @@ static int keeper_open(struct keeper *k, const struct options *o)
 	return err;
 }
 
-static int keep_frames(struct keeper *k)
+static int record_frames(struct keeper *k)
 {
 	const struct options *o = &k->recorder.options;
 	enum ticker_event event = TICKER_TICK;
@@ -116,7 +116,7 @@ int record_keep(const struct options *o)
 	if (r == 0) {
 		/* Ticks that came due while all was opened do not count as missed. */
 		ticker_now(&k.ticker);
-		r = keep_frames(&k);
+		r = record_frames(&k);
 	}
 	return r ? r : k.recorder.session.exit_code;
 }

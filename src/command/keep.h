@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* zmem-bpf record --keep TIME DIR: snapshots and events for ever, in bounded space. */
+/* zmem-bpf record --keep TIME DIR: snapshots and events without an end, in bounded space. */
 #ifndef ZMEM_COMMAND_KEEP_H
 #define ZMEM_COMMAND_KEEP_H
 

@@ -214,7 +214,7 @@ static int run(struct session *s, struct output *out, bool recorded)
 
 	s->query.fit = rows_that_fit(s, out);
 	r = session_collect(s, &result);
-	/* Then a cgroup may be at its limit. At other times it would take a part of the time. */
+	/* If tasks stall, a cgroup may be at its limit. At other times this costs time in vain. */
 	if (r == 0 && (o->format == FORMAT_HTML ||
 		       (has_head(o, out) && system_stalls(&result.snapshot->system))))
 		r = session_read_limits(s);

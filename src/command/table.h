@@ -22,7 +22,7 @@ int command_peak(const struct options *o);
 int command_doctor(const struct options *o);
 int command_pin(const struct options *o);
 int command_unpin(const struct options *o);
-/* Of grow without a target: what watch --grow shows of all processes, and the next command. */
+/* For grow without a target: what watch --grow shows of all processes, and a command. */
 int watch_what_grows(const struct options *o);
 int command_completion(const struct options *o);
 int command_help(const struct options *o);

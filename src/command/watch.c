@@ -110,8 +110,8 @@ static bool all_ended(const struct watching *w)
 }
 
 /*
- * The row that grows most, of those with a growth that stands out. A process that began meanwhile
- * is none, because each one grows at its start. This program, in another window, is none.
+ * The row that grows most, of those with a growth that stands out. Processes that began meanwhile
+ * do not count, because each one grows at its start; nor does this program in another window.
  */
 static pid_t leads_to(const struct result *result)
 {
@@ -168,7 +168,7 @@ static int tick(struct watching *w)
 	render(w, &result);
 	r = w->once && !is_over(w) ? 0 : flush(w);
 	if (r == 0)
-		r = session_keep(&w->session, &result);
+		r = session_finish_tick(&w->session, &result);
 	else
 		return r;
 	if (r)
@@ -226,7 +226,7 @@ static uint64_t interval_us(const struct options *o)
 }
 
 /* The command that shows its code. */
-static int put_next(struct watching *w)
+static int write_next(struct watching *w)
 {
 	append_begin(&w->out);
 	strbuf_printf(&w->out.buf, "next: zmem-bpf grow %d\n", w->leads);
@@ -258,7 +258,7 @@ static int watch(const struct options *o, bool once)
 	/* Ticks that came due while all was opened do not count as missed. */
 	ticker_now(&w.ticker);
 	r = run(&w);
-	return r == 0 && once && w.leads && !o->no_header && !w.out.ended ? put_next(&w) : r;
+	return r == 0 && once && w.leads && !o->no_header && !w.out.ended ? write_next(&w) : r;
 }
 
 int command_watch(const struct options *o)
@@ -268,7 +268,7 @@ int command_watch(const struct options *o)
 	return r ? r : watch(o, false);
 }
 
-/* As many snapshots as growth takes: ten seconds, and no fewer than four. */
+/* Growth takes as many snapshots: ten seconds, and no fewer than four. */
 static long what_grows_count(const struct options *o)
 {
 	uint64_t interval_ms = interval_us(o) / 1000;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Rust's second scheme of symbol names, v0 (RFC 2603). The name may be anybody's: a back reference
- * lets a short name stand for an endless one, so depth, steps and length have bounds. Written as
- * rustc-demangle's {:#}: without the hashes of crates and the types of constants.
+ * Rust's second scheme of symbol names, v0 (RFC 2603). The name may be of any user: a back
+ * reference lets a short name stand for an endless one, so depth, steps and length have bounds.
+ * Written as rustc-demangle's {:#}: without the hashes of crates and the types of constants.
  */
 #include <string.h>
 
@@ -69,7 +69,7 @@ static bool accept(struct v0 *v, char c)
 	return true;
 }
 
-static void put(struct v0 *v, const char *text, size_t len)
+static void put_bytes(struct v0 *v, const char *text, size_t len)
 {
 	if (v->quiet || v->wrong)
 		return;
@@ -81,14 +81,14 @@ static void put(struct v0 *v, const char *text, size_t len)
 
 static void puts_v0(struct v0 *v, const char *text)
 {
-	put(v, text, strlen(text));
+	put_bytes(v, text, strlen(text));
 }
 
 static void put_number(struct v0 *v, uint64_t n)
 {
 	char buf[DECIMAL_MAX];
 
-	put(v, buf, decimal_put(buf, n));
+	put_bytes(v, buf, decimal_put(buf, n));
 }
 
 static bool enter(struct v0 *v)
@@ -171,7 +171,7 @@ static int puny_digit(char c)
 	return c >= 'a' && c <= 'z' ? c - 'a' : is_digit(c) ? c - '0' + 26 : -1;
 }
 
-/* The next difference. Returns false at the end, or if it is none. */
+/* Reads the next difference. Returns false at the end, or if it cannot be read. */
 static bool puny_delta(struct text_part *rest, uint32_t bias, uint32_t *ret)
 {
 	uint32_t delta = 0, weight = 1;
@@ -234,7 +234,7 @@ static void put_code_point(struct v0 *v, uint32_t c)
 {
 	char buf[4];
 
-	put(v, buf, utf8_encode(c, buf));
+	put_bytes(v, buf, utf8_encode(c, buf));
 }
 
 static void put_name(struct v0 *v, const struct v0_name *n)
@@ -245,7 +245,7 @@ static void put_name(struct v0 *v, const struct v0_name *n)
 	if (n->puny && !count)
 		v->wrong = true;
 	if (!n->puny)
-		put(v, n->text.s, n->text.len);
+		put_bytes(v, n->text.s, n->text.len);
 	for (size_t i = 0; i < count; i++)
 		put_code_point(v, c[i]);
 }
@@ -291,7 +291,7 @@ static void put_parts(struct v0 *v, const char *parts)
 {
 	for (; *parts; parts++) {
 		if (*parts != '%')
-			put(v, parts, 1);
+			put_bytes(v, parts, 1);
 		else if (*++parts == '%')
 			put_list(v, (enum item) * ++parts);
 		else if (*parts == '1')
@@ -313,7 +313,7 @@ static void put_lifetime(struct v0 *v, uint64_t lifetime)
 	} else if (lifetime > v->lifetimes) {
 		v->wrong = true;
 	} else if (depth < 26) {
-		put(v, &letter, 1);
+		put_bytes(v, &letter, 1);
 	} else {
 		puts_v0(v, "_");
 		put_number(v, depth);
@@ -377,7 +377,7 @@ static void put_integer(struct v0 *v)
 		return;
 	}
 	puts_v0(v, "0x");
-	put(v, hex.s, hex.len);
+	put_bytes(v, hex.s, hex.len);
 }
 
 static void put_char(struct v0 *v, uint32_t c)
@@ -385,7 +385,7 @@ static void put_char(struct v0 *v, uint32_t c)
 	char escape[2] = {'\\', c == '\n' ? 'n' : c == '\r' ? 'r' : c == '\t' ? 't' : (char)c};
 
 	if (c == '\n' || c == '\r' || c == '\t' || c == '\\' || c == '\'' || c == '"')
-		put(v, escape, sizeof(escape));
+		put_bytes(v, escape, sizeof(escape));
 	else if (c < ' ' || c == 0x7f)
 		puts_v0(v, "\\u{..}");
 	else
@@ -504,7 +504,7 @@ static void put_abi(struct v0 *v)
 			v->wrong = true;
 		/* '_' stands for '-'. */
 		for (size_t i = 0; i < n.text.len; i++)
-			put(v, n.text.s[i] == '_' ? "-" : n.text.s + i, 1);
+			put_bytes(v, n.text.s[i] == '_' ? "-" : n.text.s + i, 1);
 	}
 	puts_v0(v, "\" ");
 }
@@ -645,7 +645,7 @@ static void put_special(struct v0 *v, char namespace, const struct v0_name *n)
 	else if (namespace == 'S')
 		puts_v0(v, "shim");
 	else
-		put(v, &namespace, 1);
+		put_bytes(v, &namespace, 1);
 	if (n->text.len) {
 		puts_v0(v, ":");
 		put_name(v, n);
@@ -742,7 +742,7 @@ bool demangle_rust_v0(const char *name, struct strbuf *out)
 		return false;
 	/* What a compiler adds begins with one of these. */
 	v.len = strcspn(v.s, ".$@");
-	/* A version, of which there is none yet, is a number. */
+	/* A version would be a number. There is no version yet. */
 	put_item(&v, ITEM_VALUE_PATH);
 	/* The crate in which a generic function was made. */
 	v.quiet = true;

@@ -11,8 +11,8 @@
 #define NOBODY	 65534
 
 /*
- * The request has names with their ends. The answer has as many texts as fit, likewise: an empty
- * one for a name that is none.
+ * The request has names, each with its NUL. The answer has as many texts as fit, each with its NUL:
+ * an empty text if the name cannot be demangled.
  */
 static int answer(void *state, struct helper_message *request, struct helper_message *ret)
 {
@@ -47,8 +47,9 @@ void demangler_init(struct demangler *d, struct helpers *shared)
 }
 
 /* Returns how many names of the beginning were answered, or a negative errno. */
-static ssize_t ask(struct demangler *d, const char *const *name, size_t count,
-		   int (*fn)(void *arg, size_t i, const char *text), void *arg, size_t first)
+static ssize_t call_helper(struct demangler *d, const char *const *name, size_t count,
+			   int (*fn)(void *arg, size_t i, const char *text), void *arg,
+			   size_t first)
 {
 	struct helper_message *request = &d->helper.request, *texts = &d->helper.answer;
 	size_t sent = 0, done = 0, pos = 0;
@@ -90,7 +91,7 @@ int demangler_run(struct demangler *d, const char *const *name, size_t count,
 		ssize_t n = -EBUSY;
 
 		if (d->losses < DEMANGLER_LOSSES)
-			n = ask(d, name, i < one_by_one ? 1 : count - i, fn, arg, i);
+			n = call_helper(d, name, i < one_by_one ? 1 : count - i, fn, arg, i);
 		if (n > 0) {
 			i += (size_t)n;
 		} else if (n == -ENOMEM) {

@@ -20,8 +20,8 @@ struct demangler {
 void demangler_init(struct demangler *d, struct helpers *shared);
 /*
  * Calls fn with the text of each name that was demangled, and with NULL for one that costs too
- * much. It is not called for names that are none of C++. fn returns 0 or a negative errno, which
- * ends the call. Returns that or 0.
+ * much. It is not called for names of other languages. fn returns 0 or a negative errno, which ends
+ * the call. Returns that or 0.
  */
 int demangler_run(struct demangler *d, const char *const *name, size_t count,
 		  int (*fn)(void *arg, size_t i, const char *text), void *arg);

@@ -158,7 +158,7 @@ static ssize_t read_below(const struct container_search *c, int dirfd, const cha
 	if (!text)
 		return -ENOMEM;
 	len = file_read_fd(fd, text, (size_t)st.st_size + 2);
-	/* It grew meanwhile: the engine replaces its files, so that is none of its own. */
+	/* The file grew meanwhile. Engines replace their files, so no engine wrote it. */
 	if (len > st.st_size)
 		return -EINVAL;
 	if (len >= 0)

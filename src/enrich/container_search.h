@@ -14,7 +14,7 @@
 #include "model/snapshot.h"
 #include "proc/container.h"
 
-/* Whose a container is. */
+/* The owner of a container. */
 struct owner {
 	uid_t uid; /* 0: the system */
 	/* No engine of the owner's on this machine made it: it lies in a container, or is gone. */
@@ -44,7 +44,7 @@ struct container_search {
 
 void container_search_system(struct container_search *c);
 /*
- * `home`: of the user, below the root; "/" is none. It may be on a file system that hangs: call it
+ * `home`: of the user, below the root; "/": no home. It may be on a file system that hangs: call it
  * in a helper (container_user.h).
  */
 void container_search_user(struct container_search *c, const char *home);

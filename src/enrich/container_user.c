@@ -78,8 +78,8 @@ void container_reader_begin(struct container_reader *reader)
 }
 
 /* Takes what the helper has found for some containers. */
-static int take_answer(struct container_search *c, size_t first, size_t count,
-		       const struct helper_message *m)
+static int store_answer(struct container_search *c, size_t first, size_t count,
+			const struct helper_message *m)
 {
 	size_t pos = 0;
 
@@ -91,7 +91,7 @@ static int take_answer(struct container_search *c, size_t first, size_t count,
 
 		if (!message_get(m, &pos, &entry, sizeof(entry)))
 			return -EBADMSG;
-		name = message_take(m, &pos, entry.len);
+		name = message_next(m, &pos, entry.len);
 		if (!name || strncmp(entry.id, n->id, sizeof(entry.id)) != 0 ||
 		    (entry.len && name[entry.len - 1]))
 			return -EBADMSG;
@@ -116,7 +116,9 @@ static void set_lost(struct container_search *c, size_t first, int error)
 	}
 }
 
-/* The entry of a user; of one without one that of the user who is asked again first, or a new one.
+/*
+ * The entry of a user. For a user without an entry, that of the user who is asked again first, or a
+ * new one.
  */
 static struct container_lost *find_lost(struct container_reader *reader, uid_t uid)
 {
@@ -141,7 +143,7 @@ void container_reader_lose(struct container_reader *reader, uid_t uid, uint64_t 
 	struct container_lost *l = find_lost(reader, uid);
 	uint64_t wait = CONTAINER_LOST_US;
 
-	/* It was well for as long as one can be kept waiting. */
+	/* The last loss is long ago. */
 	if (l->again_us + CONTAINER_LOST_MAX_US < now_us)
 		l->times = 0;
 	for (unsigned i = 0; i < l->times && wait < CONTAINER_LOST_MAX_US; i++)
@@ -194,7 +196,7 @@ void container_ask_user(struct container_reader *reader, struct container_search
 		}
 		r = helper_call(h, 0);
 		if (r == 0)
-			r = take_answer(c, i, count, &h->answer);
+			r = store_answer(c, i, count, &h->answer);
 		if (r == 0)
 			i += count;
 		else

@@ -2,7 +2,7 @@
 /*
  * Names of containers, from files that the kubelet and container engines keep. Nothing is asked of
  * an engine. An id names one container of one owner: everybody can give a cgroup any name, also the
- * id of another container. The owner is who could make the cgroup, and only files of the owner's
+ * id of another container. The owner is the user who could make it, and only files of the owner's
  * engines name it. Regular files of bounded size are read, and no FIFO or device.
  */
 #include <errno.h>
@@ -71,7 +71,8 @@ static struct text_part parent_of(const struct process *p)
 }
 
 /*
- * Finds who owns the directory of a cgroup. Returns 1, 0 if no mount shows it, or a negative errno.
+ * Finds the owner of the directory of a cgroup. Returns 1, 0 if no mount shows it, or a negative
+ * errno.
  */
 static int directory_owner(const struct cgroup_mounts *h, const char *path, uid_t *ret)
 {

@@ -118,9 +118,9 @@ int enrich_cgroup_path(struct snapshot *s, struct process *p, const char *path);
 #define CONTAINER_LOST_MAX 64
 
 /*
- * Who reads files in homes of users, which may be on file systems that hang: helpers with the
- * rights of these users. A user of whom a helper was lost is not asked for a while, and for longer
- * each time: so a user cannot have each snapshot wait. Zeroed memory, but for patience_us, is the
+ * Reads files in homes of users, which may be on file systems that hang, by helpers with the rights
+ * of these users. A user of whom a helper was lost is not asked for a while, and for longer each
+ * time: so a user cannot have each snapshot wait. Zeroed memory, but for patience_us, is the
  * beginning. It needs no end.
  */
 struct container_reader {

@@ -140,7 +140,7 @@ static void set_stat(const char *text, bool v2, struct memcg *m)
 		shmem = memcg_detail(m, COUNTER_MEM_SHMEM);
 		set_detail(m, COUNTER_MEM_FILE, value > shmem ? value - shmem : 0);
 	}
-	/* As the kubelet computes it from memory.current: never less than 0. */
+	/* The kubelet computes it so from memory.current: never less than 0. */
 	if (m->current_known &&
 	    line_number(text, v2 ? "inactive_file " : "total_inactive_file ", &value))
 		set_detail(m, COUNTER_MEM_WORKING_SET, m->current > value ? m->current - value : 0);
@@ -282,7 +282,7 @@ static void reading_done(struct reading *r)
  * Asks for the cgroup of the first `len` bytes of a path, which the caller keeps; of one that is
  * too deep, for the nearest one above it.
  */
-static int want(struct reading *r, const char *path, size_t len, bool first, bool counts)
+static int add_wanted(struct reading *r, const char *path, size_t len, bool first, bool counts)
 {
 	const struct wanted *last = r->wanted_count ? &r->wanted[r->wanted_count - 1] : NULL;
 	size_t reach = memcg_reach(path, MEMCG_DEPTH_MAX);
@@ -391,7 +391,7 @@ struct walk {
 	size_t levels; /* the first one is the mount's, which the caller closes */
 };
 
-static void leave(struct walk *w)
+static void leave_level(struct walk *w)
 {
 	if (--w->levels)
 		close(w->level[w->levels].fd);
@@ -400,7 +400,7 @@ static void leave(struct walk *w)
 static void walk_done(struct walk *w)
 {
 	while (w->levels)
-		leave(w);
+		leave_level(w);
 }
 
 /* Reads the lowest level, once. */
@@ -490,7 +490,7 @@ static int walk_to(struct walk *w, int root, const struct wanted *t)
 
 		if (end <= common && (end == t->len || t->path[end] == '/'))
 			break;
-		leave(w);
+		leave_level(w);
 	}
 	w->path = t->path;
 	w->len = t->len;
@@ -580,7 +580,7 @@ static void sort_memcgs(struct reading *r)
 	r->count = count;
 }
 
-/* One that was left out may have been read as one above another. */
+/* A cgroup that was left out may have been read as one above another. */
 static void count_left_out(struct reading *r)
 {
 	for (size_t i = 0; i < r->wanted_count; i++) {
@@ -630,7 +630,7 @@ static int want_below(struct reading *r, struct arena *scratch, int fd, const ch
 		if (memcg_reach(child, MEMCG_DEPTH_MAX) < len)
 			r->left_out[MEMCG_BOUND_DEPTH]++;
 		else
-			error = want(r, child, len, false, true);
+			error = add_wanted(r, child, len, false, true);
 		r->found += sizeof(struct memcg) + len + 1;
 		r->left_out[MEMCG_BOUND_BYTES] += r->found > MEMCG_BYTES_MAX;
 	}
@@ -651,7 +651,7 @@ static int want_all(struct reading *r, struct arena *scratch, const struct cgrou
 	for (; error == 0 && next < r->wanted_count; next++) {
 		const char *path = r->wanted[next].path;
 
-		/* Then those that were found are left out, and counted. */
+		/* After the deadline, the others are left out, and counted. */
 		if (clock_us(CLOCK_MONOTONIC) > r->deadline_us)
 			break;
 		fd = openat(h->mount[mount].fd, cgroup_below(root, path),
@@ -742,8 +742,8 @@ static void set_nearest(struct process *p, const struct memcg *item, size_t coun
 }
 
 /* `above`: the cgroups above are among the items. */
-static void apply(const struct memcg *item, size_t count, bool left_out, bool above,
-		  struct process_list *groups)
+static void set_limits(const struct memcg *item, size_t count, bool left_out, bool above,
+		       struct process_list *groups)
 {
 	for (size_t i = 0; i < groups->count; i++) {
 		struct process *g = groups->item[i];
@@ -773,7 +773,7 @@ int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct process_
 		const struct process *p = groups->item[i];
 
 		if (p->controlled && p->cgroup)
-			r = want(&reading, p->cgroup, strlen(p->cgroup), false, true);
+			r = add_wanted(&reading, p->cgroup, strlen(p->cgroup), false, true);
 	}
 	if (r == 0)
 		r = read_wanted(&reading, proc, mark.arena, left_us);
@@ -785,7 +785,7 @@ int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct process_
 			left_out[b] = reading.left_out[b];
 	}
 	s->collection.cgroups_dying = reading.dying;
-	apply(reading.item, reading.count, memcgs_left_out(&s->collection), details, groups);
+	set_limits(reading.item, reading.count, memcgs_left_out(&s->collection), details, groups);
 	return 0;
 }
 
@@ -806,8 +806,8 @@ static int want_groups(struct reading *reading, const char *key, bool counts,
 
 		/* The processes are now in the order of the groups. */
 		if (g->controlled && g->cgroup)
-			r = want(reading, processes->item[at]->cgroup, strlen(g->cgroup), false,
-				 counts);
+			r = add_wanted(reading, processes->item[at]->cgroup, strlen(g->cgroup),
+				       false, counts);
 		at += groups.rows.item[i].procs;
 	}
 	return r;
@@ -822,7 +822,7 @@ int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_li
 		.parts = MEMCG_ABOVE | (asked == MEMCGS_FIGURES ? MEMCG_EVENTS : MEMCG_PARTS) |
 			 (asked == MEMCGS_ALL ? MEMCG_ALL : 0),
 	};
-	int r = first ? want(&reading, first, strlen(first), true, false) : 0;
+	int r = first ? add_wanted(&reading, first, strlen(first), true, false) : 0;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(keys); i++)
 		r = want_groups(&reading, keys[i], i + 1 == ARRAY_SIZE(keys), processes);
@@ -848,7 +848,7 @@ int memcg_read(const struct procfs *proc, struct snapshot *scratch, const char *
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&scratch->scratch);
 	cleanup(reading_done) struct reading reading = {.arena = mark.arena, .parts = MEMCG_PARTS};
 	uint64_t left_us = UINT32_MAX;
-	int r = want(&reading, path, strlen(path), true, false);
+	int r = add_wanted(&reading, path, strlen(path), true, false);
 
 	*ret = (struct memcg){};
 	if (r == 0)
@@ -861,5 +861,5 @@ int memcg_read(const struct procfs *proc, struct snapshot *scratch, const char *
 
 void memcgs_apply(const struct snapshot *s, struct process_list *groups)
 {
-	apply(s->memcg, s->memcg_count, memcgs_left_out(&s->collection), true, groups);
+	set_limits(s->memcg, s->memcg_count, memcgs_left_out(&s->collection), true, groups);
 }

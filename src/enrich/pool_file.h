@@ -7,7 +7,7 @@
 #include "enrich/enrich.h"
 #include "model/app.h"
 
-/* One file of one process. It has no pointer into the snapshot, which a worker may outlive. */
+/* A file of a process. It has no pointer into the snapshot, which a worker may outlive. */
 struct target {
 	const struct procfs *proc;
 	bool has_rollup; /* this /proc has smaps_rollup */

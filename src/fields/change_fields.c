@@ -92,7 +92,7 @@ ROWS(ram, "ram", &change_ram_fields, struct ram_change, r->known, r->item, r->co
      0);
 FIELDS(change_machine_fields, &field_ram);
 
-/* Of sentences alone. */
+/* Fields for sentences alone. */
 JSON_FIELD(span, "span_ms", AMOUNT, value_signed(r->known, r->after_ms - r->before_ms), "");
 ROWS(large, "large", &change_said_fields, struct ram_change, true, r->item, r->large, "", 0);
 FIELDS(ram_changes_fields, &field_span, &field_large);

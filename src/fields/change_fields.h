@@ -9,15 +9,15 @@
 
 /* In JSON. */
 extern const struct fields change_process_fields, change_group_fields;
-/* Likewise of the sum of all rows. */
+/* The same for the sum of all rows. */
 extern const struct fields change_total_fields;
 
-/* Of the machine: the row is struct ram_changes. */
+/* The RAM of the machine: the row is struct ram_changes. */
 extern const struct fields change_machine_fields;
 /* The rows of it: struct ram_change. */
 extern const struct fields change_ram_fields;
 
-/* Of sentences: the large changes of struct ram_changes, and the time between. */
+/* For sentences: the large changes of struct ram_changes, and the time between. */
 extern const struct fields ram_changes_fields;
 extern const struct sentences ram_changes_said;
 
@@ -29,7 +29,7 @@ struct changes_said {
 	uint64_t page_size; /* bytes */
 };
 extern const struct sentences changes_head, changes_small;
-/* Of the sum of all rows, struct group_change. */
+/* About the sum of all rows, struct group_change. */
 extern const struct sentences changes_missing;
 
 /* The name of a row in a table and in CSV. `group`: what rows are grouped by, NULL: processes. */

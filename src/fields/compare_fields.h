@@ -11,7 +11,7 @@
 extern const struct fields compare_document;
 /* Rows are struct compare_cell of a struct compare_report. */
 extern const struct fields compare_columns;
-/* Of the document: below the tables, and the last line. */
+/* About the document: below the tables, and the last line. */
 extern const struct sentences compare_said, compare_verdict;
 
 #endif

@@ -37,11 +37,11 @@
 #define FIELD_OF(counter, name, json, ...) FIELD_AS(counter, name, json, json, __VA_ARGS__)
 /* A column: name, key (also in JSON), heading, type, value, help. */
 #define COLUMN(...) FIELD_OF(-1, __VA_ARGS__)
-/* Likewise: name, key, key in JSON, heading, type, value, help. */
+/* The same with another key in JSON: name, key, key in JSON, heading, type, value, help. */
 #define COLUMN_AS(...) FIELD_AS(-1, __VA_ARGS__)
 /* A key of JSON that is no column: name, key, type, value, help. */
 #define JSON_FIELD(name, json, ...) FIELD_AS(-1, name, NULL, json, NULL, __VA_ARGS__)
-/* Likewise; it is always known. */
+/* A key of JSON that is always known. */
 #define JSON_KNOWN(name, json, ...) JSON_FIELD(name, json, __VA_ARGS__, .flags = FIELD_KNOWN)
 /* A value of sentences alone: name and key, type, value; and one that is true or false. */
 #define SAID(name, type, value, ...) JSON_FIELD(name, #name, type, value, "", __VA_ARGS__)

@@ -119,8 +119,8 @@ void field_list_append(struct field_list *list, const struct field *const *field
 }
 
 /*
- * Where a field is added: before the last one if that is a text, which has no maximum width. Texts
- * on request, such as command lines, are too long to stand before others.
+ * The place of a field that is added: before the last one if that is a text, which has no maximum
+ * width. Texts on request, such as command lines, are too long to stand before others.
  */
 static size_t place_of(const struct field_list *list, const struct field *f)
 {

@@ -37,13 +37,13 @@ enum field_flag {
 	FIELD_OWN_WHOLE = 1 << 3, /* of PERCENT: the whole differs by row, so shares have no sum */
 	FIELD_ASKED = 1 << 4,	  /* only on request: it takes time, or may hold secrets */
 	FIELD_KNOWN = 1 << 5,	  /* it is always known: in JSON it is never null */
-	/* Of a text in JSON: */
+	/* For a text in JSON: */
 	FIELD_HEX = 1 << 6,	  /* KEY_hex has its bytes where they are not UTF-8 */
 	FIELD_CUT_BOOL = 1 << 7,  /* KEY_truncated says whether a part of it is missing */
 	FIELD_OPTIONAL = 1 << 8,  /* also of numbers: it has no key where it is not known */
 	FIELD_CUT_TRUE = 1 << 9,  /* KEY_truncated is there only if it is true */
 	FIELD_CUT_LAST = 1 << 10, /* it comes after KEY_hex */
-	/* Of rows in JSON: */
+	/* For rows in JSON: */
 	FIELD_LINES = 1 << 11,	  /* each begins a line */
 	FIELD_END_LINE = 1 << 12, /* and so does the bracket behind the last one */
 	FIELD_EXTRA = 1 << 13,	  /* it is read for shown rows alone, on request: no sort key */
@@ -72,7 +72,7 @@ struct value {
 		double percent;
 		const char *text; /* any bytes; borrowed from the row */
 		bool yes;	  /* of BOOL */
-		/* Of OBJECT, and the first one of ROWS; of NUMBERS the first int32_t. */
+		/* The row of OBJECT, the first row of ROWS, or the first int32_t of NUMBERS. */
 		const void *row;
 	};
 };
@@ -82,13 +82,13 @@ static inline struct value value_bytes(bool known, uint64_t bytes)
 	return (struct value){.known = known, .bytes = bytes};
 }
 
-/* Of AMOUNT, NUMBER, TIME, CHANGE, GROWTH, RATIO and WORDS. */
+/* A value of AMOUNT, NUMBER, TIME, CHANGE, GROWTH, RATIO or WORDS. */
 static inline struct value value_signed(bool known, int64_t number)
 {
 	return (struct value){.known = known, .number = number};
 }
 
-/* Likewise, of a number without a sign; one above INT64_MAX is not known. */
+/* A number without a sign; one above INT64_MAX is not known. */
 static inline struct value value_unsigned(bool known, uint64_t number)
 {
 	return value_signed(known && number <= INT64_MAX, (int64_t)number);
@@ -140,7 +140,7 @@ struct field {
 		const char *const *words;    /* of WORDS: from bit 0 on; ends with NULL */
 	};
 	union {
-		/* Of a column: by which rows are sorted in its place; NULL: by itself. */
+		/* Of a column: rows are sorted by this field in its place; NULL: by itself. */
 		const struct field *order;
 		const char *note; /* in a table with a line for each field; NULL: help */
 		bool (*shown)(const void *row, const void *of); /* of ROWS; NULL: each is shown */
@@ -170,7 +170,7 @@ static inline struct value field_value(const struct field *f, const void *row, c
 	return f->get(f, row, of);
 }
 
-/* One of NUMBERS. */
+/* Number `i` of NUMBERS. */
 static inline int32_t value_number(const struct field *f, struct value v, uint32_t i)
 {
 	return *(const int32_t *)((const char *)v.row + i * f->row_size);

@@ -15,7 +15,7 @@ struct file_texts {
 /* Rows are pointers to struct cached_file, of struct file_texts: the columns of files and groups.
  */
 extern const struct fields file_fields;
-/* Those of files, or of groups of them. */
+/* The columns of files, or of groups of files. */
 const struct fields *file_columns(bool groups);
 /* The usual columns of a table. */
 void file_list_usual(struct field_list *list, bool groups);
@@ -25,7 +25,7 @@ const struct field *file_field(const char *key);
 /* The keys of a row in JSON. */
 const struct fields *file_row_fields(const struct files_report *r);
 extern const struct fields file_held_fields; /* of a file with its holders */
-/* Those of a row in CSV, or of the total: its row is the report. */
+/* The fields of a row in CSV, or of the total: its row is the report. */
 void file_list_csv(struct field_list *list, const struct files_report *r, bool total);
 /* The row is the report: what was measured; the document. */
 extern const struct fields file_measured;

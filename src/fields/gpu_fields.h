@@ -10,7 +10,7 @@
 extern const struct fields gpu_part_fields;
 /* The machine: struct gpu_parts. */
 extern const struct fields gpu_machine_fields;
-/* Its regions in a table: struct gpu_region. */
+/* The regions of GPUs in a table: struct gpu_region. */
 extern const struct fields gpu_columns;
 
 #endif

@@ -265,7 +265,7 @@ static struct value get_member(const struct field *f, const void *row, const voi
 					: amount_of(row, m);
 }
 
-/* Those of event.def: field_event_PID and so on. */
+/* The members of event.def: field_event_PID and so on. */
 #define MEMBER(id, type, key, help, ...)                                                           \
 	FIELD_BY(get_member, EVENT_##id, event_##id, NULL, key, NULL, type, help, __VA_ARGS__);
 #define EXACT "exact"

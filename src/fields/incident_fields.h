@@ -7,9 +7,9 @@
 
 /* Rows are struct event_record, of a struct incident. */
 extern const struct fields incident_kill_fields, incident_pressure_fields, incident_signal_fields;
-/* Those that both have. */
+/* Fields that kills and short memory both have. */
 extern const struct fields incident_fields;
-/* Those of a kill that follow from its event alone. */
+/* Fields of a kill that follow from its event alone. */
 extern const struct fields kill_fields;
 /* The row is struct snapshot, of the struct group_changes of its programs: a point of a chart. */
 extern const struct fields incident_point_fields;

@@ -8,13 +8,13 @@
 
 /* Rows are pointers to struct mapping. */
 extern const struct fields map_fields;
-/* Those that are counters. */
+/* Fields that are counters. */
 extern const struct fields map_counters;
 /* By enum map_rows: the columns of a table, which it is sorted by. */
 extern const struct fields *const map_columns[];
 /* What tells rows of any kind apart. */
 extern const struct fields map_identity;
-/* Likewise: the row is struct maps_report. */
+/* By enum map_rows: the row is struct maps_report. */
 extern const struct fields *const map_document[];
 /* What was measured: the row is struct maps_report. */
 extern const struct fields maps_measured;

@@ -14,7 +14,7 @@ static const char *peak_method_name(enum peak_method method)
 #define NAME_MAX_BYTES .max = {96}, .max_hex = {16}, .flags = FIELD_HEX
 #define ROW	       const struct peak_process *r = row
 
-static bool held(const void *row, const void *of)
+static bool has_memory_at_peak(const void *row, const void *of)
 {
 	ROW;
 
@@ -86,7 +86,7 @@ JSON_FIELD(pss_reason, "pss_reason", TEXT, value_text(r->pss_reason),
 	   "why there is no PSS. Null if there is");
 ROWS(holders, "processes", &holders, struct peak_process, true, r->process, r->processes,
      "those that held memory then, the largest first", FIELD_KNOWN | FIELD_LINES | FIELD_END_LINE,
-     .shown = held);
+     .shown = has_memory_at_peak);
 static FIELDS(peak, &field_time, &field_offset, &field_rss, &field_anon, &field_file, &field_shmem,
 	      &field_swapped, &field_error, &field_held_by, &field_all_pss, &field_pss_offset,
 	      &field_pss_rss, &field_pss_reason, &field_holders);

@@ -187,7 +187,7 @@ JSON_FIELD(
 	"sums of",
 	.fields = &gpu_part_fields, .row_size = sizeof(struct gpu_part), .flags = FIELD_OPTIONAL);
 
-/* Of groups in JSON. A container and its pod have keys of their own. */
+/* Fields of groups in JSON. A container and its pod have keys of their own. */
 JSON_FIELD(container_part, "container", TEXT, value_text(name_of_pod_part(p->container)),
 	   "the container, if all processes are in one", GROUPS_BY(container_part), .max = {0, 64});
 JSON_FIELD(pod_part, "pod", TEXT, value_text(name_of_pod_part(p->pod)),
@@ -353,7 +353,7 @@ static bool ratio_of(counter_mask have, const uint64_t *value, double *ret)
 	return true;
 }
 
-/* Of a limit of 0 nothing is left. */
+/* How full a cgroup is; with a limit of 0 it is full. */
 static double fullness_of(const uint64_t *charged)
 {
 	double limit = (double)counter_value(NULL, charged, COUNTER_NEAREST_LIMIT);
@@ -567,7 +567,7 @@ const struct field *group_key(const struct field *group, size_t i)
 }
 
 /* Whether a key before this one says what stands before the name of a pod or a container. */
-static bool is_told(const struct group_keys *keys, size_t i)
+static bool is_prefix_said(const struct group_keys *keys, size_t i)
 {
 	uint8_t part = keys->key[i]->part;
 
@@ -584,7 +584,7 @@ const char *group_key_text(const struct field *group, size_t i, const struct pro
 		return text;
 	if (keys_of(group)->numeric && key->needs & NEEDS_USER)
 		return NULL;
-	return is_told(keys_of(group), i) ? name_of_pod_part(text) : text;
+	return is_prefix_said(keys_of(group), i) ? name_of_pod_part(text) : text;
 }
 
 void process_list_keys(struct field_list *list, const struct field *group)
@@ -592,7 +592,7 @@ void process_list_keys(struct field_list *list, const struct field *group)
 	for (size_t i = 0; group && i < group_key_count(group); i++) {
 		const struct field *key = group_key(group, i);
 
-		if (group->flags & FIELD_JOINED && is_told(keys_of(group), i))
+		if (group->flags & FIELD_JOINED && is_prefix_said(keys_of(group), i))
 			key = key->part == PART_POD ? &field_pod_part : &field_container_part;
 		field_list_append(list, &key, 1);
 	}

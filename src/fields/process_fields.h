@@ -31,7 +31,7 @@ enum process_needs {
 /* Rows are struct row, of a struct snapshot. */
 extern const struct fields process_fields;
 
-/* Those of a process that are counters. */
+/* The fields of a process that are counters. */
 extern const struct fields process_counters;
 
 /* The field of that key, which fields_find() explains. */

@@ -27,21 +27,21 @@ struct row_before {
 	counter_mask have;
 	uint64_t hash; /* of all values and texts of the row: another hash means a change */
 	uint64_t value[COUNTERS_OF_PROCESS];
-	/* Of the last tick, also if the values are the first ones: row_size(). */
+	/* At the last tick, also if the values are the first ones: row_size(). */
 	uint64_t last;
 	uint8_t last_counter; /* COUNTER_COUNT: none was measured */
 	struct row_steps steps;
 	uint64_t last_swap, last_swapins; /* of the last tick, with their bits */
 	counter_mask last_have;
 	int64_t last_ms; /* since the epoch */
-	/* Likewise, of the first tick with the same counter. */
+	/* The same at the first tick with the same counter. */
 	uint64_t first;
 	int64_t first_ms; /* since the epoch */
 };
 
 struct row {
 	struct process *process; /* of a sum: the sums, and what its processes have in common */
-	/* Of a sum: */
+	/* For a sum: */
 	uint32_t procs;	      /* its processes */
 	uint32_t pss_missing; /* those of them that have memory but no PSS */
 	counter_mask partial; /* counters that some of them lack */
@@ -137,7 +137,7 @@ static inline size_t row_processes(const struct row *r)
 /* The change of a counter in bytes. False if the counter was not measured both times. */
 bool counter_change(enum counter c, counter_mask have, const uint64_t *value,
 		    counter_mask have_before, const uint64_t *before, int64_t *ret_bytes);
-/* That of a row, not per second. */
+/* The change of a row, not per second. */
 bool row_change(const struct row *r, enum counter c, int64_t *ret_bytes);
 
 /*
@@ -167,7 +167,7 @@ bool row_grows_steadily(const struct row *r, uint32_t page_size);
 
 /* Forgets the rows and makes room for `count`. Returns 0 or -ENOMEM. */
 int rows_reserve(struct rows *rows, size_t count);
-/* Likewise, with a row for each of the processes. */
+/* The same, with a row for each of the processes. */
 int rows_of(struct rows *rows, struct process *const *processes, size_t count);
 void rows_done(struct rows *rows);
 /* Lists the processes of rows. Returns 0 or -ENOMEM. */

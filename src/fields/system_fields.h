@@ -46,7 +46,7 @@ bool swap_rest(const struct system_report *r, int64_t *ret);
 /* ---- zmem.system: the row is struct system_report ---- */
 
 extern const struct fields system_document;
-/* Its objects of the parts of RAM, struct account. */
+/* The parts of RAM, objects of the document: struct account. */
 extern const struct fields system_parts;
 extern const struct fields system_swap;
 
@@ -64,7 +64,7 @@ extern const struct fields system_devices, system_compressed;
 /* ---- "system" of a snapshot: the row is struct snapshot ---- */
 
 extern const struct fields system_values;
-/* Also in documents, but not in lines of NDJSON, which must be short. */
+/* These are in documents, but not in lines of NDJSON, which must be short. */
 extern const struct fields system_ram;
 extern const struct fields ram_fields; /* rows are struct ram */
 

@@ -46,7 +46,7 @@
 
 /* ---- processes ---- */
 
-/* The process that a message is about; NULL: it is none that is counted. */
+/* The process that a message is about; NULL: the process is not counted. */
 static struct grow_process *process_of(const struct grow *g, const struct zmem_grow_head *h)
 {
 	return h->target < TARGETS ? g->process[h->target] : NULL;
@@ -273,8 +273,8 @@ static void update(struct grow *g, struct grow_process *p)
 }
 
 /*
- * Where no table says how to go on, what is in the register of the frame pointer is followed. If it
- * is none, it leads to an address without code.
+ * Where no table says how to go on, the register of the frame pointer is followed. If it has
+ * another use, it leads to an address without code: the stack is cut there.
  */
 static void cut_behind_code(const struct grow_process *p, struct unwound *u)
 {
@@ -346,7 +346,7 @@ static void count_change(struct grow *g, struct grow_process *p, uint32_t stack,
 	g->sampled_pages += h->carried;
 	if (h->pages <= 0 || h->pages > UINT32_MAX || h->member == ZMEM_RSS_SWAP)
 		return;
-	/* Of pages that others stand for, addresses were not told. */
+	/* Pages that this one stands for have no address. */
 	count_unaddressed(g, stack, h->carried);
 	if (h->address)
 		touched_add(&p->touched, &p->space, g->code.processes,
@@ -444,9 +444,9 @@ static int count_stack(struct grow *g, struct grow_process *p, const struct zmem
 }
 
 /*
- * Has the mappings be read again before a stack is looked at, if pages of files were unmapped
- * since: another library may be where one was, without an address that is not known. A program that
- * maps files all the time has that read for a part of the time alone.
+ * Has the mappings read again before a stack is looked at, if pages of files were unmapped since:
+ * another library may be at the place of one, and no address shows that. For a program that maps
+ * files all the time, this is limited to a part of the time.
  */
 static int check_mappings(struct grow *g, struct grow_process *p, const struct zmem_grow_head *h)
 {
@@ -616,7 +616,7 @@ static int receive_process(struct grow *g, const struct zmem_grow_head *h, size_
 	return r < 0 ? r : 1;
 }
 
-static int receive(void *arg, const struct zmem_grow_head *h, size_t len)
+static int receive_message(void *arg, const struct zmem_grow_head *h, size_t len)
 {
 	struct grow *g = arg;
 	struct grow_process *p;
@@ -663,7 +663,7 @@ static bool is_process(const void *arg, pid_t pid)
 
 int grow_pump(struct grow *g)
 {
-	int n = grow_watch_read(g->watch, receive, g), r = count_waiting(g);
+	int n = grow_watch_read(g->watch, receive_message, g), r = count_waiting(g);
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 
 	if (g->heap && !g->stop_us)

@@ -52,8 +52,8 @@ void names_show_inlined(const struct name_sources *from, const struct inlined *i
 void names_show_line(const char *source, uint64_t line, struct code *code,
 		     struct growth_frame *ret);
 /*
- * Where functions of Python have names, those of its interpreter are not what allocates. Where they
- * have none, or those of JavaScript, Java or .NET, the report says so.
+ * If functions of Python have names, those of its interpreter allocate nothing. If they have none,
+ * or those of JavaScript, Java or .NET, the report says so.
  */
 void names_mark_interpreter(struct growth *g);
 

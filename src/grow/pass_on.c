@@ -88,7 +88,7 @@ static const struct family {
 			  "bfd_hash_allocate,htab_create",
 	},
 	{
-		/* Of git alone: strbuf.c, mem-pool.c and alloc.c. */
+		/* In git alone: strbuf.c, mem-pool.c and alloc.c. */
 		.module = "git",
 		.whole = "alloc_node",
 		.begins = "strbuf_,mem_pool_,alloc_blob_node,alloc_tree_node,alloc_commit_node,"
@@ -221,7 +221,7 @@ static const struct family {
 			  "AllocSetContextCreate",
 	},
 	{
-		/* Of its server alone. */
+		/* In the server of PostgreSQL alone. */
 		.module = "postgres",
 		.whole = "DynaHashAlloc,element_alloc,new_list,enlarge_list",
 		.begins = "SlabAlloc,SlabRealloc,GenerationAlloc,GenerationRealloc,BumpAlloc,"
@@ -287,7 +287,7 @@ static const struct family {
 			"PyMem_,_PyMem_,PyObject_Malloc,PyObject_Calloc,PyObject_Realloc,PyObject_Free,_PyObject_Malloc,_PyObject_Calloc,_PyObject_Realloc,_PyObject_Free,_PyObject_New,_PyObject_GC_,pymalloc_",
 	},
 	{
-		/* Of its program alone. */
+		/* In the program python alone. */
 		.module = "python,libpython",
 		.whole = "allocate_from_new_pool,new_arena",
 	},
@@ -500,7 +500,7 @@ static bool is_cgo(struct text_part name)
 	return last && part_begins_any(part_behind(name, last), made);
 }
 
-/* Its versions are namespaces of their own: "absl::lts_20220623::container_internal::…". */
+/* The versions of Abseil are namespaces: "absl::lts_20220623::container_internal::…". */
 static bool is_absl_container(struct text_part name)
 {
 	if (!part_cut_prefix(&name, "absl::") || !part_begins(name, "lts_"))

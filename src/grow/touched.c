@@ -38,7 +38,7 @@ static struct touched_page *find(const struct touched *t, uint64_t page)
 	return &t->slot[at];
 }
 
-static void put(struct touched *t, struct touched_page page)
+static void store_page(struct touched *t, struct touched_page page)
 {
 	struct touched_page *slot = find(t, page.page);
 
@@ -46,8 +46,8 @@ static void put(struct touched *t, struct touched_page page)
 	*slot = page;
 }
 
-/* Those behind it that would not be found past a free slot move up. */
-static void take_out(struct touched *t, struct touched_page *slot)
+/* Moves pages behind the slot up that would not be found past a free slot. */
+static void remove_slot(struct touched *t, struct touched_page *slot)
 {
 	size_t mask = t->slots - 1, hole = (size_t)(slot - t->slot);
 
@@ -72,7 +72,7 @@ static int grow_table(struct touched *t)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->slots; i++) {
 		if (t->slot[i].page)
-			put(&larger, t->slot[i]);
+			store_page(&larger, t->slot[i]);
 	}
 	larger.dropped = t->dropped;
 	free(t->slot);
@@ -95,13 +95,14 @@ void touched_add(struct touched *t, const struct address_space *space, struct pr
 	if (t->count >= TOUCHED_MAX || (t->count >= t->slots / 4 * 3 && grow_table(t) < 0))
 		t->dropped += page.pages;
 	else if (page.page)
-		put(t, page);
+		store_page(t, page);
 }
 
 /* ---- moving ---- */
 
 /* Takes the pages of a range out. Returns how many there were; *ret, if there is room for them. */
-static size_t take_range(struct touched *t, uint64_t from, uint64_t count, struct touched_page *ret)
+static size_t remove_range(struct touched *t, uint64_t from, uint64_t count,
+			   struct touched_page *ret)
 {
 	size_t n = 0;
 
@@ -112,14 +113,14 @@ static size_t take_range(struct touched *t, uint64_t from, uint64_t count, struc
 			continue;
 		if (ret)
 			ret[n++] = *slot;
-		take_out(t, slot);
+		remove_slot(t, slot);
 	}
 	return n;
 }
 
-/* Likewise, of a range of more pages than the table has. Slots move: so they are looked for. */
-static size_t take_large_range(struct touched *t, uint64_t from, uint64_t count,
-			       struct touched_page *ret)
+/* Likewise, for a range of more pages than the table has. Slots move, so each is found anew. */
+static size_t remove_large_range(struct touched *t, uint64_t from, uint64_t count,
+				 struct touched_page *ret)
 {
 	size_t n = 0;
 
@@ -128,7 +129,7 @@ static size_t take_large_range(struct touched *t, uint64_t from, uint64_t count,
 			ret[n++] = t->slot[i];
 	}
 	for (size_t i = 0; i < n; i++)
-		take_out(t, find(t, ret[i].page));
+		remove_slot(t, find(t, ret[i].page));
 	return n;
 }
 
@@ -145,14 +146,14 @@ void touched_move(struct touched *t, uint64_t from, uint64_t to, uint64_t count)
 	}
 	/* What was there before is gone. */
 	if (count <= t->count)
-		take_range(t, to, count, NULL);
+		remove_range(t, to, count, NULL);
 	else
-		take_large_range(t, to, count, moved);
-	n = count <= t->count ? take_range(t, from, count, moved)
-			      : take_large_range(t, from, count, moved);
+		remove_large_range(t, to, count, moved);
+	n = count <= t->count ? remove_range(t, from, count, moved)
+			      : remove_large_range(t, from, count, moved);
 	for (size_t i = 0; i < n; i++) {
 		moved[i].page += to - from;
-		put(t, moved[i]);
+		store_page(t, moved[i]);
 	}
 }
 
@@ -192,7 +193,7 @@ int touched_check(struct touched *t, const struct address_space *space, struct p
 	if (r < 0)
 		return r;
 	line_up(t);
-	/* Of a process without pages it is asked, too, whether it is gone. */
+	/* A process without pages is asked once, too: it may be gone. */
 	for (size_t i = 0; r == 0 && (i < count || i == 0); i += n ? n : 1) {
 		for (n = 0; n < BLOCK && i + n < count; n++)
 			block[n] = (struct fault_pages){.page = t->slot[i + n].page,
@@ -201,9 +202,9 @@ int touched_check(struct touched *t, const struct address_space *space, struct p
 		for (size_t k = 0; k < n; k++) {
 			struct touched_page p = t->slot[i + k];
 
-			/* Those that nothing is known of stay. */
+			/* Pages of which nothing is known stay. */
 			if (r < 0 || block[k].there)
-				put(&kept, p);
+				store_page(&kept, p);
 			if (r == 0 && block[k].there)
 				fn(arg, p.stack, block[k].there * page_size);
 		}

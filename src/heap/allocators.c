@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What each function does is in its cookie. A function that may call another one of the list has
- * ZMEM_HEAP_CALLS, so that a block is counted once; a free that calls another one finds nothing.
+ * Knows the functions of allocators. What each one does is in the cookie of its probe. A function
+ * that may call another one of the list has ZMEM_HEAP_CALLS, so that a block is counted once; a
+ * free that calls another one finds nothing.
  */
 #include "heap/allocators.h"
 
@@ -20,11 +21,11 @@ enum {
 	/* Only a C library without the second name calls malloc from there. */
 	MAY_CALL = 1 << 25,
 	/*
-	 * It throws exceptions, or calls a handler of the program, which may: they cannot pass the
-	 * address that a probe of the return puts in place of the return address.
+	 * The function throws exceptions, or calls a handler of the program that may: exceptions
+	 * cannot pass the address that a probe of the return puts in place of the return address.
 	 */
 	THROWS = 1 << 26,
-	/* It tells the allocator, and is not probed. */
+	/* The function shows which allocator it is, and is not probed. */
 	TELLS = 1 << 27,
 };
 
@@ -57,7 +58,7 @@ enum group {
 		p "reallocarray", ZMEM_HEAP_REALLOCS | CALLS, group                                \
 	}
 
-/* Of jemalloc, also under the names that Redis and Rust give it. */
+/* Functions of jemalloc, also under the names that Redis and Rust give them. */
 #define EXTENDED(group, p)                                                                         \
 	{p "mallocx", ZMEM_HEAP_SIZE, group}, {p "rallocx", ZMEM_HEAP_REALLOC | CALLS, group},     \
 		{p "dallocx", FREE, group},                                                        \
@@ -219,8 +220,8 @@ static bool counts(const struct found_function *found, size_t count, enum group 
 }
 
 /*
- * Where the compiler has put pymalloc into its callers, most of them cannot be probed, and of what
- * the others allocate the free may not be seen. Else the function only passes a call on.
+ * If the compiler has put pymalloc into its callers, most of them cannot be probed, and frees of
+ * blocks of the others may not be seen. Else the function only passes a call on.
  */
 #define PASSES_ON 96 /* bytes */
 
@@ -231,7 +232,7 @@ bool allocator_is_inlined(const struct found_function *found, size_t count)
 	return f && f->size > PASSES_ON;
 }
 
-/* It has names of its own, and its operators of C++ do not call malloc. */
+/* Whether the allocator has names of its own, and its operators of C++ do not call malloc. */
 static bool is_own(const struct found_function *found, size_t count)
 {
 	return counts(found, count, OF_JEMALLOC) || counts(found, count, OF_TCMALLOC) ||

@@ -39,7 +39,7 @@ struct allocator {
 
 /* Sets the name, and no version. */
 void allocator_recognise(const struct found_function *found, size_t count, struct allocator *ret);
-/* Its version is in its data (jemalloc_version()). */
+/* Whether the version is in the data of the allocator (jemalloc_version()). */
 bool allocator_has_text(const struct allocator *a);
 
 #endif

@@ -47,8 +47,8 @@
 /* A program does something between its calls: less than that share of the time is not believed. */
 #define LEAST_WORK 0.01
 /*
- * They cost that much of what is measured: in a program that does other things between its calls,
- * its caches and branch predictors begin anew each time (src/doc/benchmarks.md).
+ * A probe costs the measured time times a factor between these: in a program that does other things
+ * between its calls, caches and branch predictors begin anew each time (src/doc/benchmarks.md).
  */
 #define COST_LEAST 0.9
 #define COST_MOST  3.0
@@ -155,7 +155,7 @@ int heap_open(struct grow_watch *watch, const struct heap_spec *spec, struct cod
 	return 0;
 }
 
-/* Those of each process together, where there is memory for that. */
+/* Closes the links of each process together, where there is memory for that. */
 static void links_close(struct heap_link *link, size_t count)
 {
 	cleanup_free int *all = NULL;
@@ -232,7 +232,7 @@ void heap_close(struct heap *h)
 {
 	if (!h)
 		return;
-	/* As long as it takes: to wait here is better than to have all forks wait. */
+	/* Waits without an end: better that this program waits than all forks. */
 	while (has_probes(h) && !locks_are_free(h, CLOSING, h->link, h->links, LOCKS_US, -1) &&
 	       h->locked)
 		;
@@ -251,7 +251,7 @@ void heap_close(struct heap *h)
 
 /* ---- what is not probed ---- */
 
-/* Its texts are constants, of the heap, or of a file. */
+/* The texts are constants, or belong to the heap or to a file. */
 static void add_not_probed(struct heap *h, struct growth_not_probed what)
 {
 	for (size_t i = 0; i < h->not_probeds; i++) {
@@ -371,7 +371,7 @@ static size_t find_file(struct heap *h, const struct address_space *s, uint32_t 
 			return SIZE_MAX;
 		h->file[h->files] = (struct heap_file){.file = number, .reader = s->reader};
 		r = look_for_functions(h, s, &h->file[h->files++]);
-		/* Of its files that its user may not read none is probed. */
+		/* A file that the user of the process may not read is not probed. */
 		if (r < 0)
 			h->unread = r;
 	}
@@ -446,9 +446,9 @@ static void refuse_locked(struct heap *h, struct heap_link *l)
 }
 
 /*
- * It takes a quarter of a second. It is not done between the first probes and those of a program
- * that a command executes: soon after other ones the kernel sets probes at once, and else it waits
- * for ten milliseconds (rcu_sync_enter() of dup_mmap_sem).
+ * Measuring takes a quarter of a second. It is not done between the first probes and those of a
+ * program that a command executes: soon after other ones the kernel sets probes at once, and else
+ * it waits for ten milliseconds (rcu_sync_enter() of dup_mmap_sem).
  */
 static void find_price(struct heap *h)
 {
@@ -497,7 +497,7 @@ void heap_attach(struct heap *h, const struct address_space *s, uint32_t target,
 		if (!late && !h->priced)
 			find_price(h);
 		if (!late && l->first) {
-			/* What it did before is none of the run. */
+			/* What the process did before does not belong to the run. */
 			link_read_work(l);
 			h->first.work_ns += l->work;
 		}
@@ -571,7 +571,7 @@ static void measure_speed(struct heap *h, const struct heap_count *now)
 
 	if (us < SPEED_US)
 		return;
-	/* It is left alone only if it is so slow for sure. */
+	/* A process is left alone only if it is too slow beyond doubt. */
 	cost = COST_LEAST * cost_of(h, &h->speed, now);
 	speed = speed_of(h, &h->speed, now, COST_LEAST);
 	if (!h->any_price && speed < SPEED_LEAST && cost * COST_PARTS > (double)us * 1000) {
@@ -584,7 +584,7 @@ static void measure_speed(struct heap *h, const struct heap_count *now)
 	h->speed = *now;
 }
 
-/* Of those from this one on the processes are gone, or the run is over. */
+/* Forgets the links from this one on: their processes are gone, or the run is over. */
 static void links_forget(struct heap *h, size_t from)
 {
 	for (size_t i = from; i < h->links; i++)
@@ -600,7 +600,7 @@ void heap_turn(struct heap *h, bool (*live)(const void *arg, pid_t pid), const v
 	size_t kept = 0;
 
 	h->begun = true;
-	/* Those of processes that are gone come last. */
+	/* Links of processes that are gone come last. */
 	for (size_t i = 0; i < h->links; i++) {
 		struct heap_link l = h->link[i];
 
@@ -697,7 +697,7 @@ int heap_report(struct heap *h, struct stack_table *stacks, struct growth_heap *
 {
 	const struct heap_count now = count_now(h);
 	uint64_t calls = now.counts.calls - h->first.counts.calls, us = now.us - h->first.us;
-	/* Of the map that was thinned, all is as coarse. */
+	/* If the map was thinned, all its blocks are as coarse. */
 	uint32_t thinned = h->blocks.thinned, coarsest = (uint32_t)now.counts.coarsest;
 	double cost = cost_of(h, &h->first, &now);
 	int r = heap_blocks_sum(&h->blocks, stacks);

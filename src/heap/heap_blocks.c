@@ -13,7 +13,7 @@
 #define SIZE_MASK (((uint64_t)1 << ZMEM_HEAP_COARSER) - 1)
 /* The list is looked through when it is so long, and twice as long as after the last time. */
 #define LIST_FIRST 65536
-/* So many in the kernel's map, and it is thinned. */
+/* The kernel's map is thinned when it has so many. */
 #define LIVE_MAX (ZMEM_HEAP_BLOCKS / 4 * 3)
 
 double heap_blocks_mean(const struct heap_blocks *list, uint32_t coarser)
@@ -79,7 +79,7 @@ static int compare_live(const void *a, const void *b)
 					: ORDER_OF(x->target, y->target);
 }
 
-/* Takes those that were freed off the list. What a process held when it ended stays. */
+/* Removes blocks that were freed from the list. What a process held when it ended stays. */
 static int drop_freed(struct heap_blocks *list)
 {
 	cleanup_free struct grow_live_block *live = NULL;
@@ -111,8 +111,9 @@ static double random_part(void)
 	return ldexp((double)(random >> 11), -53);
 }
 
-/* With which chance a block stays if samples become so coarse. */
-static double stays(const struct heap_blocks *list, const struct heap_block *b, uint32_t coarser)
+/* The chance that a block stays if samples become so coarse. */
+static double chance_to_stay(const struct heap_blocks *list, const struct heap_block *b,
+			     uint32_t coarser)
 {
 	if (b->end || b->coarser >= coarser)
 		return 1;
@@ -137,14 +138,14 @@ static void thin(struct heap_blocks *list)
 		coarser++;
 		sum = 0;
 		for (size_t i = 0; i < list->count; i++)
-			sum += stays(list, &list->block[i], coarser);
+			sum += chance_to_stay(list, &list->block[i], coarser);
 	}
 	list->thinned = coarser;
 	set_coarser(list, coarser);
 	for (size_t i = 0; i < list->count; i++) {
 		struct heap_block b = list->block[i];
 
-		if (random_part() >= stays(list, &b, coarser)) {
+		if (random_part() >= chance_to_stay(list, &b, coarser)) {
 			if (grow_watch_heap_has(list->watch, b.target, b.address, b.time))
 				grow_watch_heap_forget(list->watch, b.target, b.address);
 			continue;
@@ -156,7 +157,7 @@ static void thin(struct heap_blocks *list)
 	list->count = list->kept = kept;
 }
 
-/* Its blocks are there until the list is looked through. */
+/* A list of blocks grows until it is looked through. */
 static int look_through(struct heap_blocks *list)
 {
 	bool is_long = list->count >= LIST_FIRST && list->count >= 2 * list->kept;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sampled blocks of allocators, and how coarse samples are. Each block is told with its stack. That
- * it was freed is not told: the kernel's map has the blocks that are there (bpf/malloc.bpf.h), and
- * is read for each report, and when the list of blocks has become much longer.
+ * Sampled blocks of allocators, and how coarse samples are. A message brings each block with its
+ * stack. No message says that a block was freed: the kernel's map has the blocks that are there
+ * (bpf/malloc.bpf.h), and is read for each report, and when the list has become much longer.
  */
 #ifndef ZMEM_HEAP_HEAP_BLOCKS_H
 #define ZMEM_HEAP_HEAP_BLOCKS_H
@@ -38,7 +38,7 @@ struct heap_blocks {
 void heap_blocks_done(struct heap_blocks *list);
 /* Makes samples coarser or finer, by how many there were in some time. */
 void heap_blocks_adapt(struct heap_blocks *list, uint64_t samples, uint64_t us);
-/* One sample in so many bytes, with this n. */
+/* The mean of the bytes from one sample to the next. */
 double heap_blocks_mean(const struct heap_blocks *list, uint32_t coarser);
 /* A block was allocated by a stack. Returns 0 or a negative errno. */
 int heap_blocks_add(struct heap_blocks *list, const struct zmem_grow_head *m, uint32_t stack);

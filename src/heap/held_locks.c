@@ -33,7 +33,7 @@ static int add(void *arg, const void *lock)
 	return 0;
 }
 
-static bool is_kept(const struct lock_list *now, const struct zmem_grow_lock *before)
+static bool is_still_held(const struct lock_list *now, const struct zmem_grow_lock *before)
 {
 	for (size_t i = 0; i < now->count; i++) {
 		if (now->item[i].mm == before->mm)
@@ -69,7 +69,7 @@ int held_locks_wait(struct grow_watch *w, uint64_t mapping, uint64_t wait_us, in
 		now.count = 0;
 		r = grow_watch_heap_locks(w, mapping, add, &now);
 		for (size_t i = 0; i < kept.count; i++) {
-			if (is_kept(&now, &kept.item[i]))
+			if (is_still_held(&now, &kept.item[i]))
 				kept.item[count++] = kept.item[i];
 		}
 		kept.count = count;

@@ -102,7 +102,7 @@ static int attach_many(const struct places *p, int program, uint32_t type, uint3
 }
 
 /* Puts a link into the answer, or takes those back that are there. Returns 0 or the error. */
-static int put_link(struct helper_message *ret, int fd)
+static int add_link(struct helper_message *ret, int fd)
 {
 	if (fd >= 0)
 		message_put_fd(ret, fd);
@@ -119,7 +119,7 @@ static bool is_free(uint64_t cookie)
 static int answer_session(const struct places *p, const struct helper_message *request,
 			  struct helper_message *ret)
 {
-	return put_link(ret, attach_many(p, request->fd[1], TRACE_UPROBE_SESSION, 0));
+	return add_link(ret, attach_many(p, request->fd[1], TRACE_UPROBE_SESSION, 0));
 }
 
 static int answer_multi(const struct places *p, const struct helper_message *request,
@@ -136,9 +136,9 @@ static int answer_multi(const struct places *p, const struct helper_message *req
 	}
 	/* The ends first: a beginning without an end would stay. */
 	if (returning.count)
-		r = put_link(ret, attach_many(&returning, request->fd[2], TRACE_UPROBE_MULTI,
+		r = add_link(ret, attach_many(&returning, request->fd[2], TRACE_UPROBE_MULTI,
 					      MULTI_RETURN));
-	return r < 0 ? r : put_link(ret, attach_many(p, request->fd[1], TRACE_UPROBE_MULTI, 0));
+	return r < 0 ? r : add_link(ret, attach_many(p, request->fd[1], TRACE_UPROBE_MULTI, 0));
 }
 
 static int attach_one(const struct places *p, size_t i, int pmu, int program, bool leaves)
@@ -168,7 +168,7 @@ static int answer_pairs(const struct places *p, int pmu, const struct helper_mes
 
 	for (size_t i = 0; i < p->count && i < PAIRS; i++) {
 		for (int leaves = !is_free(p->cookie[i]); r == 0 && leaves >= 0; leaves--)
-			r = put_link(ret,
+			r = add_link(ret,
 				     attach_one(p, i, pmu, request->fd[leaves ? 2 : 1], leaves));
 	}
 	return r;
@@ -269,7 +269,7 @@ static int answer_cost(const struct ask_probes *ask, const struct helper_message
 			return r;
 		without = time_calls(fn);
 		/* The caller closes it, beside others. */
-		r = put_link(ret, attach_own(ask, &own, request->fd[0], leaves));
+		r = add_link(ret, attach_own(ask, &own, request->fd[0], leaves));
 		if (r < 0)
 			return r;
 		cost = time_calls(fn);
@@ -294,7 +294,7 @@ static int answer_try(const struct helper_message *request)
 }
 
 /*
- * Has the pages of the probed code be in memory: the kernel reads them while no process of the
+ * Has the kernel read the pages of the probed code: it would read them while no process of the
  * machine can fork (uprobe_register(), dup_mmap_sem). A file that cannot be read is probed as well.
  */
 static void read_code(int found, const struct places *p)
@@ -477,7 +477,7 @@ static int ask_cost(struct probe_helper *h, enum ask what, int program, uint64_t
 	return error;
 }
 
-/* The program finds that this process is none of its targets, which is not all that it does. */
+/* The program ends early, because this process is no target. Targets cost more. */
 #define PART_OF_COST 0.85
 
 int probe_cost(struct probe_helper *h, struct probe_cost *ret)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Attaches programs to functions of a file, in one process. To attach reads the file, which may be
- * on anybody's file system, so a helper does it: the descriptors that it returns are links, and end
- * with the last process that holds them.
+ * on a file system of any user, so a helper does it: the descriptors that it returns are links, and
+ * end with the last process that holds them.
  */
 #ifndef ZMEM_HEAP_PROBE_HELPER_H
 #define ZMEM_HEAP_PROBE_HELPER_H

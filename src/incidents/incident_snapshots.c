@@ -196,7 +196,7 @@ static int read_ram(struct incidents *s, size_t frame)
 
 /* ---- files ---- */
 
-/* A list that was made so long after an event still tells of it; the next frame may come later. */
+/* Such a list of files, and a frame that has it, may be so much later than the event. */
 #define FILES_LATE_MS 5000
 #define FRAME_LATE_MS 15000
 
@@ -236,7 +236,7 @@ static int choose_files(struct incidents *s, const struct shared_files *from)
 		if (!cgroup || !known || (of && cgroup_below(cgroup, of)))
 			r = copy_file(s, &from->file[n]);
 	}
-	/* They were listed by their parts of limits. */
+	/* The files were sorted by their part of a limit: now the largest comes first. */
 	for (size_t n = 1; n < i->files; n++)
 		for (size_t at = n; at && is_larger(&i->file[at], &i->file[at - 1]); at--) {
 			const struct shared_file f = i->file[at];

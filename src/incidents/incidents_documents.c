@@ -158,7 +158,7 @@ static int page_point(struct page *p, uint32_t frame, bool first)
 	return 0;
 }
 
-/* Frames that cannot be read are left out, and those that the clock put outside of the range. */
+/* The page leaves frames out that cannot be read, and those that the clock put out of the range. */
 static bool page_uses(struct page *p, uint32_t frame, enum page_use use)
 {
 	struct incidents *s = p->incidents;

@@ -352,7 +352,7 @@ LIGHT(held);
 LIGHT(pages);
 LIGHT(peak);
 
-/* It has the parts of its twin. */
+/* Both variants have the same parts. */
 _Static_assert(sizeof(struct task_counters) == sizeof(struct task_counters_probe),
 	       "the same parts");
 
@@ -735,7 +735,7 @@ char *bpf_load_explain(enum bpf_object_id id, const char *const *without)
 		set_attach_types(object);
 	load_limit_begin(&limit, LOAD_LIMIT_NS);
 	if (r == 0) {
-		/* Of a refused program alone: a log of the object has its types as well. */
+		/* Only a refused program is logged: a log of the object has its types as well. */
 		bpf_object__for_each_program(p, object) bpf_program__set_log_buf(p, log, LOG_SIZE);
 		r = bpf_object__load(object);
 	}

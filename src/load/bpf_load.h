@@ -134,7 +134,7 @@ struct bpf_sizes {
 	const char *const *without;
 };
 
-/* One above the highest number of a possible CPU; numbers may have gaps. */
+/* The highest number of a possible CPU, plus one; numbers may have gaps. */
 uint32_t bpf_cpu_numbers(void);
 
 /*

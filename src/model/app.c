@@ -78,7 +78,7 @@ static struct text_part telling_dir(struct text_part path)
 	return path;
 }
 
-/* "shop/app.jar": a name that says little has the directory before it, of what precedes it. */
+/* "shop/app.jar": a name that says little gets the nearest directory of `before` in front of it. */
 static void add_named(struct app *a, struct text_part before, struct text_part name)
 {
 	struct text_part dir = {};
@@ -102,7 +102,7 @@ static void add_file(struct app *a, struct text_part path)
 
 /* ---- options ---- */
 
-/* The value of an option, of words that end with NUL. */
+/* The value of an option among words that each end with NUL. */
 static struct text_part option_value(struct text_part words, const char *option)
 {
 	while (words.len) {
@@ -166,7 +166,7 @@ static const char bare_packages[] =
 	"com org net io de main app startup bootstrap launcher launch server core boot cli "
 	"internal impl";
 
-/* The class; one with a name that says little has a package before it: "catalina.Bootstrap". */
+/* "catalina.Bootstrap": a class with a name that says little gets a package in front of it. */
 static void add_class(struct app *a, struct text_part class)
 {
 	struct text_part name = class_name(class);
@@ -244,7 +244,7 @@ static bool add_tomcat(struct app *a, struct text_part options)
 	return true;
 }
 
-/* A class that runs what `words` behind it or the options before it name. */
+/* Adds what the class runs, which the words behind it or the options before it name. */
 static bool add_container(struct app *a, struct text_part class, struct text_part options,
 			  struct text_part words)
 {
@@ -255,7 +255,7 @@ static bool add_container(struct app *a, struct text_part class, struct text_par
 	return part_is(class, "org.apache.catalina.startup.Bootstrap") && add_tomcat(a, options);
 }
 
-/* A word that is no option. */
+/* Adds the first word that is no option. */
 static void add_launched_word(struct app *a, const struct launcher *l, struct text_part word,
 			      struct text_part options, struct text_part words)
 {
@@ -334,7 +334,7 @@ static struct text_part trimmed_title(struct text_part title)
 	return title;
 }
 
-/* "user database" before a client, of so many words; empty: there is no client behind them. */
+/* The "user database" before a client, and how many words it has. Empty: there is no client. */
 static struct text_part postgres_session(struct text_part title, size_t *ret_words)
 {
 	struct text_part rest = title;
@@ -348,7 +348,7 @@ static struct text_part postgres_session(struct text_part title, size_t *ret_wor
 	return (struct text_part){};
 }
 
-/* What the name of the cluster (cluster_name) stands before, which may have spaces. */
+/* The title behind the name of the cluster (cluster_name), which may have spaces. */
 static struct text_part behind_cluster(struct text_part title)
 {
 	const char *colon = memmem(title.s, title.len, ": ", 2);
@@ -357,9 +357,8 @@ static struct text_part behind_cluster(struct text_part title)
 }
 
 /*
- * "postgres: 15/main: checkpointer", "postgres: user db 10.0.0.1(5432) idle"; without the name of
- * the cluster (update_process_title and cluster_name). Extensions give their processes any name.
- * User and database may have spaces.
+ * "postgres: 15/main: checkpointer", "postgres: user db 10.0.0.1(5432) idle". The name of the
+ * cluster is left out. Extensions give their processes any name. User and database may have spaces.
  */
 static void add_postgres(struct app *a, struct text_part title)
 {
@@ -503,7 +502,7 @@ static void add_rest(struct app *a, struct text_part title)
 	add_word(a, trimmed_title(title));
 }
 
-/* How titles begin, and what is added of what follows. */
+/* How titles begin, and what is added of the text behind that. */
 static const struct {
 	const char *begin;
 	void (*add)(struct app *a, struct text_part rest); /* NULL: nothing */

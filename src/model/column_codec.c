@@ -25,7 +25,7 @@ void codec_bad(struct column_codec *c)
 	codec_fail(c, c->out ? -EINVAL : -EBADMSG);
 }
 
-bool codec_take(struct column_codec *c, size_t count, size_t size)
+bool codec_count_memory(struct column_codec *c, size_t count, size_t size)
 {
 	struct codec_memory *memory = c->memory;
 	size_t bytes;
@@ -44,7 +44,7 @@ void *codec_alloc(struct column_codec *c, size_t count, size_t size)
 {
 	void *p;
 
-	if (!codec_take(c, count + 1, size))
+	if (!codec_count_memory(c, count + 1, size))
 		return NULL;
 	p = arena_zalloc(&c->scratch, count + 1, size);
 	if (!p)
@@ -197,7 +197,7 @@ static void read_strings(struct column_codec *c, struct codec_block *b)
 		codec_bad(c);
 		return;
 	}
-	if (!codec_take(c, len, 1))
+	if (!codec_count_memory(c, len, 1))
 		return;
 	copy = arena_alloc(c->texts, len);
 	if (!copy) {
@@ -470,7 +470,7 @@ static const char *copy_text(struct column_codec *c, const char *text, const cha
 	if (!text || text == *last)
 		return text ? *last_copy : NULL;
 	len = strlen(text);
-	if (!codec_take(c, len + TEXT_COST, 1))
+	if (!codec_count_memory(c, len + TEXT_COST, 1))
 		return NULL;
 	*last = text;
 	*last_copy = arena_strndup(c->texts, text, len);

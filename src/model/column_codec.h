@@ -103,7 +103,7 @@ void column_codec_done(struct column_codec *c);
 /*
  * Counts memory that is about to be allocated. False and c->error if a reader may not take so much.
  */
-bool codec_take(struct column_codec *c, size_t count, size_t size);
+bool codec_count_memory(struct column_codec *c, size_t count, size_t size);
 /* `count` zeroed items that live as long as the codec; they count. Else NULL and c->error. */
 void *codec_alloc(struct column_codec *c, size_t count, size_t size);
 /* The length of a block's contents, 0 if there is no such block. */
@@ -117,7 +117,7 @@ void codec_bad(struct column_codec *c);
 void codec_ints(struct column_codec *c, unsigned id, uint64_t *value, const uint64_t *reference,
 		const struct codec_rows *rows);
 /*
- * Likewise for texts. `predicted`: predictions for rows without a match; NULL: the row before
+ * The same for texts. `predicted`: predictions for rows without a match; NULL: the row before
  * predicts.
  */
 void codec_texts(struct column_codec *c, unsigned id, const char **text,

@@ -23,7 +23,7 @@ enum compare_verdict {
 /* "same", …, "DIFFERENT": the words of the contract. */
 const char *compare_verdict_name(enum compare_verdict verdict);
 
-/* One counter of one process. */
+/* A counter of a process. */
 struct compare_cell {
 	uint64_t bpf, proc_before, proc_after; /* bytes; equal after one reading */
 	uint8_t counter;		       /* enum counter */
@@ -34,7 +34,7 @@ struct compare_cell {
 	uint8_t alike; /* rounds in a row with the same difference while nothing moved */
 };
 
-/* One process: its cells, by the counters that can be compared. */
+/* A process: its cells, by the counters that can be compared. */
 struct compare_row {
 	const struct process *process; /* pid, name, start time */
 	struct compare_cell *cell;
@@ -42,7 +42,7 @@ struct compare_row {
 	bool settled;	 /* every cell is settled */
 	uint64_t mm_key; /* of the program in the last round; 0 before */
 	bool execed;	 /* the process became another program in a round */
-	/* Of --verify: */
+	/* For --verify: */
 	bool agrees; /* all values agreed in one round */
 	bool gone;
 };

@@ -23,7 +23,7 @@ enum event_member {
 #define ZMEM_EVENT(id, number, ...) EVENT_##id = number,
 #include "model/event.def"
 #undef ZMEM_EVENT
-	/* Those from here up to the end are texts, those from EVENT_MORE on numbers again. */
+	/* Members from here up to the end are texts, and from EVENT_MORE on numbers again. */
 	EVENT_TEXTS = 32,
 	EVENT_TEXTS_END = 51,
 	EVENT_MORE = 64,
@@ -101,7 +101,7 @@ const struct event_level *event_level_at_limit(const struct event_record *e);
  * is not known, of one burst for the limit of one cgroup.
  */
 bool event_same_group(const struct event_record *before, const struct event_record *after);
-/* Whether it was its limit of memory and swap (v1), while that of memory had room. */
+/* Whether the limit of memory and swap (v1) was reached, while the limit of memory had room. */
 bool event_limit_is_memsw(const struct event_record *e, const struct event_level *l);
 /* The limit that was reached, and what was charged to it. */
 static inline uint64_t event_limit_of(const struct event_record *e, const struct event_level *l)

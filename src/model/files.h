@@ -162,7 +162,7 @@ struct files_report {
 	size_t row_count;
 	size_t others_count;		  /* rows that are not shown */
 	struct cached_file total, others; /* sums */
-	/* Of all files of the machine, also of those that the filters hide. */
+	/* For all files of the machine, also those that the filters hide. */
 	struct cached_file account[FILE_ACCOUNTS];
 	uint32_t systems, unsure, unlisted;
 };

@@ -50,7 +50,7 @@ static bool is_same(const struct gpu_part *a, const struct gpu_part *b)
 	return a->has_id && compare_ids(a, b) == 0 && strcmp(a->region, b->region) == 0;
 }
 
-/* Of one process. Those of which nothing is known are one: dup() may have made them. */
+/* Whether both are of one process. Parts without an id are one: dup() may have made them. */
 static bool is_twice(const struct gpu_part *a, const struct gpu_part *b)
 {
 	return compare_parts(a, b) == 0 && (a->has_id || !(a->resident_known || b->resident_known));

@@ -60,7 +60,7 @@ struct gpu_region {
 
 #define GPU_REGIONS 32
 
-/* Of the parts of one device and region: `resident` and `least`, each client once. */
+/* The sums of one device and region: `resident` and `least` count each client once. */
 struct gpu_regions {
 	uint32_t count;
 	uint32_t silent;  /* clients of which no size is known */

@@ -125,7 +125,7 @@ static int compare_places(const void *a, const void *b, void *arg)
 }
 
 /* The parts that have the sign of the sum share it; the others have nothing. */
-static void settle(struct growth_part *part, size_t count)
+static void share_sum(struct growth_part *part, size_t count)
 {
 	int64_t sum = 0, same = 0, so_far = 0, done = 0;
 
@@ -152,7 +152,7 @@ static void settle_groups(const struct growth *g, struct growth_part *part,
 			if (compare(&part[i], &part[end], (void *)g) != 0)
 				break;
 		}
-		settle(&part[i], end - i);
+		share_sum(&part[i], end - i);
 	}
 }
 

@@ -157,8 +157,8 @@ void growth_stack_add(struct growth_stack *to, const struct growth_stack *s);
 /* The sum over all counters. */
 int64_t growth_sum(const int64_t bytes[GROWTH_COUNTERS]);
 /*
- * What is at most still there of what the stack added: `resident`, and pages without an address as
- * far as it has not given them back itself.
+ * The most that may still be there of what the stack added: `resident`, and pages without an
+ * address, less what the stack has given back.
  */
 uint64_t growth_still_most(const struct growth_stack *s);
 /* The standard error of a sum with this variance, times 1.96: 95 of 100 are no further off. */

@@ -149,7 +149,7 @@ int map_set_merge(struct map_set *s, const struct map_set *process)
 
 /* ---- kinds of memory ---- */
 
-/* Those of memory that is in no file, and then, from KIND_FILES on, enum file_kind. */
+/* Kinds of memory that is in no file, and then, from KIND_FILES on, enum file_kind. */
 enum { KIND_HEAP, KIND_STACK, KIND_ANON, KIND_OTHER, KIND_FILES, KINDS = KIND_FILES + FILE_KINDS };
 
 #define KIND_OF(file_kind) (KIND_FILES + (file_kind))
@@ -288,7 +288,7 @@ int map_set_merge_kinds(struct map_set *s, const struct map_set *process, const 
 	return 0;
 }
 
-int map_set_keep(struct map_set *s, int (*keep)(void *arg, const char *name), void *arg)
+int map_set_filter(struct map_set *s, int (*keep)(void *arg, const char *name), void *arg)
 {
 	size_t count = 0;
 

@@ -31,7 +31,7 @@ enum map_counter {
 };
 
 #define MAPS_COUNTERS_ALL ((1u << MAPS_COUNTERS) - 1)
-/* Those of smaps. */
+/* The counters of smaps. */
 #define MAPS_COUNTERS_SMAPS ((1u << MAPS_THP_REST) - 1)
 
 /* Bytes; a value without its bit was not measured. */
@@ -51,12 +51,12 @@ static inline bool map_has(const struct map_counters *c, enum map_counter counte
 /* Adds c to the sum. A value that one of them lacks, or that overflows, is missing in the sum. */
 void map_counters_add(struct map_counters *sum, const struct map_counters *c);
 /*
- * Likewise for the values of another process. Processes share hugetlb pages and nothing tells
- * which: those of several have no sum.
+ * The same for the values of another process. Processes share hugetlb pages, and nothing shows
+ * which: those of several processes have no sum.
  */
 void map_counters_merge(struct map_counters *sum, const struct map_counters *process);
 
-/* One mapping, or the sum of all mappings with one name. */
+/* A mapping, or the sum of all mappings with one name. */
 struct mapping {
 	uint64_t start, end; /* 0 for a sum */
 	pid_t pid;	     /* likewise */
@@ -95,7 +95,7 @@ int map_set_add(struct map_set *s, const struct mapping *m);
 /* Adds the sums of one process to a set by name. Returns 0 or -ENOMEM. */
 int map_set_merge(struct map_set *s, const struct map_set *process);
 /*
- * Likewise, to a set by group and kind of memory, which map_kind() names. The group is borrowed;
+ * The same to a set by group and kind of memory, which map_kind() names. The group is borrowed;
  * NULL is a group, too.
  */
 int map_set_merge_kinds(struct map_set *s, const struct map_set *process, const char *group);
@@ -110,7 +110,7 @@ bool map_kind_needs_fs(const struct mapping *m);
  * Drops the mappings for which keep() returns 0, and sums the others anew. Returns 0, or what
  * keep() returns below 0; then the set is to be freed.
  */
-int map_set_keep(struct map_set *s, int (*keep)(void *arg, const char *name), void *arg);
+int map_set_filter(struct map_set *s, int (*keep)(void *arg, const char *name), void *arg);
 
 /* ---- the result of a command ---- */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The path of `a` may go on behind it. */
+/* `a` has a length: behind it the path may go on. */
 static int compare_part(const void *pa, const void *pb)
 {
 	const struct text_part *a = pa;

@@ -163,7 +163,7 @@ static void move_mapped(const struct mapped *pss, const struct mapped *rest,
 }
 
 /* Counters are not read at one moment, so a part may come out below 0: others have less then. */
-static void settle(int64_t total, int64_t part[OVERVIEW_PARTS])
+static void move_negative_parts(int64_t total, int64_t part[OVERVIEW_PARTS])
 {
 	int64_t rest = total;
 
@@ -214,7 +214,7 @@ void overview_make(const struct snapshot *s, const struct ram *ram, struct overv
 		find_rest(s, ret->counted ? ram : NULL, &pss, &rest);
 		move_mapped(&pss, &rest, part);
 	}
-	settle(total, part);
+	move_negative_parts(total, part);
 	for (int i = 0; i < OVERVIEW_PARTS; i++)
 		ret->bytes[i] = (uint64_t)part[i];
 	sort(ret);

@@ -13,8 +13,8 @@
 enum overview_part {
 	OVERVIEW_PROCESSES, /* their PSS; if it is not known, anonymous memory */
 	/*
-	 * Of processes, but in no PSS: they are hidden, or changed meanwhile. Of a census with all
-	 * that they map; else only their anonymous memory.
+	 * Memory of processes that is in no PSS: they are hidden, or changed meanwhile. With a
+	 * census all that they map; else only their anonymous memory.
 	 */
 	OVERVIEW_REST,
 	OVERVIEW_SHMEM, /* in no PSS; if that is not known, all of it */

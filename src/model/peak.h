@@ -10,7 +10,7 @@
 
 struct snapshot;
 
-/* Of the curve, at most: each two become one when there are more. */
+/* The most points of the curve: each two become one when there are more. */
 #define PEAK_POINTS 1000
 /* Processes with a row of their own, at most: those with the highest peaks. */
 #define PEAK_PROCESSES 4096

@@ -121,7 +121,7 @@ static const struct interpreter families[] = {
 	 .file = "f",
 	 .file_word = "--file=",
 	 .no_words = true},
-	/* They run scripts by "#!"; their other arguments are not parsed. */
+	/* These run scripts by "#!"; other arguments of them are not parsed. */
 	{{"awk",    "gawk",	  "mawk",    "nawk",  "original-awk", "sed",	"jq",	"make",
 	  "gmake",  "nft",	  "gnuplot", "guile", "racket",	      "ocaml",	"sbcl", "clisp",
 	  "gforth", "octave-cli", "gdb",     "deno",  "bun",	      "escript"}},

@@ -284,7 +284,7 @@ static uint64_t set_counter(struct split *s, enum ram_class class)
 
 /* ---- from the counters alone ---- */
 
-static void take_counter(struct split *s, enum ram_class class)
+static void set_from_counter(struct split *s, enum ram_class class)
 {
 	struct ram_figure *f = &s->ram->figure[class];
 	struct reading v = class_counter(s, s->from->after, class);
@@ -305,7 +305,7 @@ void ram_from_counters(const struct ram_sources *from, const char *reason, struc
 	number_figures(ret);
 	snprintf(ret->reason, sizeof(ret->reason), "%s", reason);
 	for (int i = 0; i < RAM_FIGURES; i++)
-		take_counter(&s, (enum ram_class)i);
+		set_from_counter(&s, (enum ram_class)i);
 	for (int i = 0; i < RAM_CLASSES; i++) {
 		struct ram_figure *f = &ret->figure[i];
 
@@ -380,7 +380,7 @@ static void set(struct split *s, enum ram_class class, uint64_t bytes, uint64_t 
 }
 
 /* Moves bytes of frames without a mark to a class, as many as its counter says and there are. */
-static uint64_t take_unmarked(struct split *s, enum ram_class class, struct reading v)
+static uint64_t move_unmarked(struct split *s, enum ram_class class, struct reading v)
 {
 	struct ram_figure *f = &s->ram->figure[class];
 	uint64_t bytes = v.bytes < s->unmarked ? v.bytes : s->unmarked;
@@ -457,8 +457,8 @@ static bool scale_sample(const struct census *c, const struct ram_sources *from,
 }
 
 /*
- * What is no RAM, between two pieces of it, looks reserved or has no struct page. How much that is
- * follows from the zones.
+ * Holes between pieces of RAM look reserved or have no struct page. The zones show how large they
+ * are.
  */
 static bool scale_exact(const struct census *c, const struct ram_sources *from, struct scaled *ret)
 {
@@ -618,7 +618,7 @@ static void set_marked(struct split *s, const struct census *c, const struct sca
 }
 
 /* What has a counter and no mark. */
-static void take_counters(struct split *s, const struct census *c)
+static void name_unmarked(struct split *s, const struct census *c)
 {
 	const struct meminfo *m = s->from->after;
 	const struct ram_figure *zram = &s->ram->figure[RAM_ZRAM_ZSWAP];
@@ -641,18 +641,18 @@ static void take_counters(struct split *s, const struct census *c)
 		if (class == RAM_VMALLOC)
 			v = reading_less(
 				v, (struct reading){true, mappable < mapped ? mappable : mapped});
-		take_unmarked(s, class, v);
+		move_unmarked(s, class, v);
 	}
 	if (secondary.known && secondary.bytes)
 		add_part(s, RAM_PAGE_TABLES, "of KVM and IOMMUs",
-			 take_unmarked(s, RAM_PAGE_TABLES, secondary));
+			 move_unmarked(s, RAM_PAGE_TABLES, secondary));
 	/* zbud and z3fold have no marks, and zsmalloc's first pages had none. */
 	if (!c->zsmalloc_marked)
-		take_unmarked(s, RAM_ZRAM_ZSWAP,
+		move_unmarked(s, RAM_ZRAM_ZSWAP,
 			      reading_less(class_counter(s, m, RAM_ZRAM_ZSWAP),
 					   (struct reading){true, zram->bytes}));
 	if (!c->kmalloc_marked)
-		take_unmarked(s, RAM_LARGE_KMALLOC,
+		move_unmarked(s, RAM_LARGE_KMALLOC,
 			      reading_less(slab_counter(m),
 					   (struct reading){true, s->ram->figure[RAM_SLAB].bytes}));
 }
@@ -691,7 +691,7 @@ static void name_pools(struct split *s)
 
 bool ram_from_census(const struct census *c, const struct ram_sources *from, struct ram *ret)
 {
-	/* Those with a mark that proves that the frames were understood. */
+	/* Classes with a mark: they prove that the frames were understood. */
 	static const enum ram_class proofs[] = {RAM_FREE,   RAM_ANON, RAM_PAGE_CACHE,
 						RAM_SHMEM,  RAM_SLAB, RAM_PAGE_TABLES,
 						RAM_HUGETLB};
@@ -715,10 +715,10 @@ bool ram_from_census(const struct census *c, const struct ram_sources *from, str
 	}
 	set_free(&s, &v);
 	set_marked(&s, c, &v);
-	take_counters(&s, c);
+	name_unmarked(&s, c);
 	name_pools(&s);
 	name_blocks(&s, &v);
-	take_counter(&s, RAM_SOCKETS);
+	set_from_counter(&s, RAM_SOCKETS);
 	if (!ret->figure[RAM_SOCKETS].known)
 		ret->figure[RAM_SOCKETS].reason = "the kernel does not tell";
 	for (int i = 0; i < RAM_CLASSES; i++) {
@@ -753,7 +753,7 @@ void ram_from_node(const struct census *c, const struct census_node *node,
 		v.type[i] = node->frames.type[i] * page;
 	if (c->old_types)
 		name_types(&ram->types, &v);
-	/* As in scale_exact(). */
+	/* See scale_exact(). */
 	holes = looked > present ? looked - present : 0;
 	v.unused = v.kind[ZMEM_FRAME_HOLE] > holes ? v.kind[ZMEM_FRAME_HOLE] - holes : 0;
 	v.unused = v.unused < ram->unused ? v.unused : ram->unused;

@@ -168,8 +168,8 @@ static inline bool ram_is_counted(const struct ram *ram)
 
 /* What the classes are made of. */
 struct ram_sources {
-	const struct system_info *system; /* its meminfo is that of before the census */
-	const struct meminfo *after;	  /* and this one of after it */
+	const struct system_info *system; /* its meminfo was read before the census */
+	const struct meminfo *after;	  /* read after the census */
 	const struct zones *zones;
 	uint32_t page_size, cpus;
 	/*
@@ -187,7 +187,7 @@ bool ram_from_census(const struct census *census, const struct ram_sources *from
 /* Splits the frames of one node; `ram` is that of all. */
 void ram_from_node(const struct census *census, const struct census_node *node,
 		   const struct ram_sources *from, const struct ram *ram, struct ram_node *ret);
-/* Splits it by the counters. `reason`: why there is no census. */
+/* Splits all RAM by the counters. `reason`: why there is no census. */
 void ram_from_counters(const struct ram_sources *from, const char *reason, struct ram *ret);
 
 /* Appends a part to a class; without room it is left out. The parts of a class come in a row. */

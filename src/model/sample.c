@@ -41,7 +41,7 @@ void sample_sum_add(struct sample_sum *to, const struct sample_sum *s)
 #define TAIL	    0.025
 #define TAIL_NORMAL 1.959963984540054
 
-/* Its part below x, for a scale of 1. */
+/* The part of the distribution below x, for a scale of 1. */
 static double part_below(double shape, double x)
 {
 	int sign;

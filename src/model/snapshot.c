@@ -171,7 +171,7 @@ enum pss_status process_status(const struct process *p, enum value_kind value)
 	case VALUE_MAPS:
 	case VALUE_SWAPINS:
 	case VALUE_EXE:
-		/* They are always asked for. */
+		/* These values are always asked for. */
 		why = why != PSS_SKIPPED ? why : p->raced ? PSS_RACED : PSS_UNSUPPORTED;
 		break;
 	default:

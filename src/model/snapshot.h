@@ -40,7 +40,7 @@ typedef uint64_t counter_mask;
 
 _Static_assert(COUNTER_COUNT <= COUNTER_NODES, "counter_mask is too small");
 
-/* As in counters.def. */
+/* See counters.def. */
 enum counter_unit {
 	UNIT_BYTES,
 	UNIT_AMOUNT,
@@ -273,7 +273,7 @@ static inline enum pss_source pss_source_join(enum pss_source a, enum pss_source
 	return a == PSS_FROM_NOTHING ? b : PSS_FROM_BOTH;
 }
 
-/* One of the counters of a process, or of those of a cgroup behind them. */
+/* A counter of a process, or of a cgroup behind those. */
 static inline uint64_t counter_value(const uint64_t *value, const uint64_t *charged, enum counter c)
 {
 	return (int)c < COUNTERS_OF_PROCESS ? value[c] : charged[(int)c - COUNTERS_OF_PROCESS];
@@ -316,7 +316,7 @@ static inline void process_set_sum(struct process *p, enum counter c, uint64_t x
  * it, else the reason of one of them.
  */
 enum pss_status process_status(const struct process *p, enum value_kind value);
-/* Likewise a counter: its own status, or that of PSS. */
+/* The status of a counter: its own, or that of PSS. */
 enum pss_status process_counter_status(const struct process *p, enum counter c);
 
 /* Where the pages of swap entries are, in bytes; shared ones divided. */
@@ -336,7 +336,7 @@ struct swap_costs {
 
 void process_set_swap_costs(struct process *p, const struct swap_costs *costs);
 
-/* Those that bpf/pages.bpf.c counts: they are read on request. */
+/* The values that bpf/pages.bpf.c counts: they are read on request. */
 #define COUNTERS_OF_PAGES                                                                          \
 	(COUNTER_BIT(COUNTER_LAZYFREE) | COUNTER_BIT(COUNTER_HUGETLB_PSS) |                        \
 	 COUNTER_BIT(COUNTER_THP_REST))
@@ -372,7 +372,7 @@ struct zram_device {
 
 struct shared_file {
 	const char *name; /* file_label() */
-	/* That its last page in RAM is charged to; NULL: not known, or it has none. */
+	/* The memory cgroup of its last page in RAM; NULL: not known, or it has none. */
 	const char *cgroup;
 	enum file_kind kind;
 	uint64_t resident, swapped; /* bytes */

@@ -22,7 +22,7 @@ struct codec {
 	struct column_codec columns;
 	struct snapshot *s;
 	const struct snapshot *reference; /* empty if the frame stands alone */
-	/* One column: values of the rows and of the rows of the reference. */
+	/* One column: values of the rows, and values of the rows of the reference. */
 	uint64_t *value, *reference_value;
 	const char **text, **reference_text, **predicted;
 	size_t room;
@@ -213,7 +213,7 @@ static void *alloc_to_read(struct codec *k, size_t count, size_t size)
 	struct column_codec *c = &k->columns;
 	void *p = NULL;
 
-	if (codec_writes(k) || c->error || !codec_take(c, count + 1, size))
+	if (codec_writes(k) || c->error || !codec_count_memory(c, count + 1, size))
 		return NULL;
 	p = arena_zalloc(&k->s->arena, count + 1, size);
 	if (!p)
@@ -584,7 +584,7 @@ static void add_rows(struct codec *k, size_t count)
 	struct snapshot *s = k->s;
 	struct process *process = s->process;
 
-	if (!codec_take(&k->columns, count + 1, sizeof(*process)))
+	if (!codec_count_memory(&k->columns, count + 1, sizeof(*process)))
 		return;
 	if (count > s->capacity || !process) {
 		process = reallocarray(NULL, count + 1, sizeof(*process));

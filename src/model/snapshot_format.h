@@ -277,7 +277,7 @@ static const struct member ram_members[] = {
 	INT(ID_RAM + 6, struct ram, deleted_bytes, 0),
 };
 
-/* Its figures, by their numbers; what a class does not have is 0. */
+/* The figures of struct ram, by their numbers; what a class does not have is 0. */
 static const struct member ram_figure_members[] = {
 	INT(ID_RAM + 7, struct ram_figure, exists, 2),
 	INT(ID_RAM + 8, struct ram_figure, known, 2),
@@ -349,7 +349,7 @@ static const struct member memcg_members[] = {
 	INT(ID_MEMCG + 2, struct memcg, limit_known, 2),
 	INT(ID_MEMCG + 3, struct memcg, current, 0),
 	INT(ID_MEMCG + 4, struct memcg, limit, 0),
-	/* Of a recording that goes on for ever. */
+	/* In recordings of record --keep. */
 	INT(ID_MEMCG + 5, struct memcg, high_known, 2),
 	INT(ID_MEMCG + 6, struct memcg, high, 0),
 	INT(ID_MEMCG + 7, struct memcg, max_known, 2),

@@ -94,7 +94,7 @@ struct partly_mapped {
 
 #define SWAP_NAME_MAX 255
 
-/* One line of /proc/swaps. */
+/* A line of /proc/swaps. */
 struct swap_device {
 	char name[SWAP_NAME_MAX + 1]; /* unescaped, any bytes; may be cut */
 	enum swap_kind kind;

@@ -12,7 +12,7 @@
 #define CALLERS 8
 #define ROUNDS	3
 
-/* Functions of a stack whose place is directly above an allocator. */
+/* Functions of a stack with its place directly above an allocator. */
 enum function {
 	PLACE,
 	CALLER,
@@ -28,7 +28,7 @@ struct call {
 
 struct wrapper_search {
 	struct growth *growth;
-	/* Of each frame that is a function: */
+	/* For each frame that is a function: */
 	double *total; /* bytes of its stacks */
 	bool *many;    /* it has many callers */
 	bool *found;   /* it is a wrapper */

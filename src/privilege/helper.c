@@ -51,7 +51,7 @@ void message_put(struct helper_message *m, const void *data, size_t len)
 	m->len += len;
 }
 
-const void *message_take(const struct helper_message *m, size_t *pos, size_t len)
+const void *message_next(const struct helper_message *m, size_t *pos, size_t len)
 {
 	const void *at = m->data + *pos;
 
@@ -63,7 +63,7 @@ const void *message_take(const struct helper_message *m, size_t *pos, size_t len
 
 bool message_get(const struct helper_message *m, size_t *pos, void *ret, size_t len)
 {
-	const void *at = message_take(m, pos, len);
+	const void *at = message_next(m, pos, len);
 
 	if (at)
 		memcpy(ret, at, len);
@@ -191,7 +191,7 @@ static const struct system_call allowed[] = {
 	{__NR_munmap},
 	{__NR_mremap},
 	{__NR_brk},
-	/* Its own limits; one that was lowered for good stays. */
+	/* The helper's own limits; a limit that was lowered for good stays. */
 	{__NR_prlimit64, {CALL_EQUAL(0, 0)}},
 	{__NR_setitimer, {CALL_EQUAL(0, ITIMER_REAL)}},
 	{__NR_getrusage},
@@ -206,7 +206,7 @@ static const struct system_call allowed[] = {
 	{__NR_exit_group},
 };
 
-/* Of one that attaches programs. */
+/* Calls of a helper that attaches programs. */
 static const struct system_call attaching[] = {
 	{__NR_bpf, {CALL_EQUAL(0, BPF_LINK_CREATE)}},
 	{__NR_perf_event_open},
@@ -326,9 +326,9 @@ static void begin_request(const struct helper *h)
 }
 
 /*
- * Its requests are short, and the parent waits for each: it is to run soon after it was woken, also
- * where others use the CPU. From Linux 6.12 on that is a short slice (Documentation/scheduler/
- * sched-eevdf.rst); older ones ignore it.
+ * The helper's requests are short, and the parent waits for each: the helper is to run soon after
+ * it was woken, also where others use the CPU. From Linux 6.12 on that is a short slice
+ * (Documentation/scheduler/sched-eevdf.rst); older ones ignore it.
  */
 static void ask_soon(void)
 {
@@ -432,8 +432,8 @@ bool helper_runs(const struct helper *h)
 }
 
 /*
- * It may not end before its read returns, which is not waited for. The table has room: it was
- * looked for before the start.
+ * The helper may not end before its read returns, which is not waited for. The table has room: that
+ * was checked before the start.
  */
 static void kill_helper(struct helper *h)
 {

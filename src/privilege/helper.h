@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A helper is a child process that does what this process must not do itself: it opens files that
- * belong to other users, which may hang for ever, and it parses what they contain, which may cost
- * any time or memory. It works for one request at a time, and each request has limits. A helper
- * past a limit is killed. One that hangs in the kernel does not end then (a request that a FUSE
- * server has read is waited for without signals: request_wait_answer(), fs/fuse/dev.c): it is left
- * behind, and the number of those is bounded.
+ * belong to other users, which may hang without end, and it parses what they contain, which may
+ * cost any time or memory. It works for one request at a time, and each request has limits. A
+ * helper past a limit is killed. One that hangs in the kernel does not end then (a request that a
+ * FUSE server has read is waited for without signals: request_wait_answer(), fs/fuse/dev.c): it is
+ * left behind, and the number of those is bounded.
  *
  * The helper gets data and descriptors, and returns data and descriptors. What it returned is not
  * to be trusted more than the files that it read. A descriptor of such a file may be held and
@@ -48,8 +48,8 @@ void message_put(struct helper_message *m, const void *data, size_t len);
 void message_put_fd(struct helper_message *m, int fd);
 /* Takes the next bytes from *pos on. False if there are too few; then *ret is unchanged. */
 bool message_get(const struct helper_message *m, size_t *pos, void *ret, size_t len);
-/* Likewise, without a copy: the bytes are in the message. */
-const void *message_take(const struct helper_message *m, size_t *pos, size_t len);
+/* The same without a copy: the bytes are in the message. */
+const void *message_next(const struct helper_message *m, size_t *pos, size_t len);
 
 /* Closes its descriptors. */
 void message_close_fds(struct helper_message *m);
@@ -57,8 +57,7 @@ void message_close_fds(struct helper_message *m);
 /* The limits of one request. */
 struct helper_limits {
 	uint64_t cpu_us; /* of the helper; more is -EOVERFLOW */
-	/* It may idle so long at once, for it waits: for a disk, or for ever. More is -ETIMEDOUT.
-	 */
+	/* The longest wait at once, for a disk or without end. More is -ETIMEDOUT. */
 	uint64_t idle_us;
 	/*
 	 * All waits together may last so many times as long; 0: twice. Each one alone can be short:
@@ -79,14 +78,14 @@ struct helper_kind {
 	int (*answer)(void *state, struct helper_message *request, struct helper_message *ret);
 	struct helper_limits limits;
 	size_t memory; /* bytes that it may allocate */
-	/* It keeps the capabilities to open the files of processes, and its user. */
+	/* The helper keeps its user and the capabilities to open the files of processes. */
 	bool trusted;
 	/*
-	 * It speaks to servers by a library that may start threads: it has neither Landlock nor a
-	 * list of system calls. It has no capabilities.
+	 * The helper speaks to servers by a library that may start threads: it has neither Landlock
+	 * nor a list of system calls. It has no capabilities.
 	 */
 	bool network;
-	/* It attaches programs to code of processes, and keeps the capabilities for that. */
+	/* The helper attaches programs to code of processes, and keeps capabilities for that. */
 	bool attaches;
 	/*
 	 * The bytes of a program that answers in place of answer(), or NULL. It is run from memory,
@@ -187,7 +186,7 @@ void helper_begin(struct helper *h, uint32_t what);
  * After each of these the helper does not run.
  */
 int helper_call(struct helper *h, size_t fds);
-/* Likewise, of a file, without descriptors: -EFBIG if a budget is used up. */
+/* The same for a file, without descriptors: -EFBIG if a budget is used up. */
 int helper_call_file(struct helper *h);
 /* True for errors with which a helper has ended in the middle of a request. */
 static inline bool helper_lost(int error)

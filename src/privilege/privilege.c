@@ -226,7 +226,7 @@ int privilege_as_caller(bool on)
 
 	if (on)
 		return set_caps(held, WRITE_CAPS | LOCK_CAPS);
-	/* As needed_to_read(): root that is not trusted has none of those. */
+	/* See needed_to_read(): root that is not trusted has none of those. */
 	return set_caps(held, held & READ_CAPS || geteuid() ? ~(WRITE_CAPS | SETUID_CAPS) : held);
 }
 

@@ -141,7 +141,7 @@ int system_calls_limit(const struct system_call *allowed, size_t count)
 
 	if (count > SYSTEM_CALLS_MAX)
 		return -E2BIG;
-	/* With filter support, a NULL program fails with EFAULT. A kernel without is no error. */
+	/* With filters, a NULL program fails with EFAULT. A kernel without filters is no error. */
 	if (!ARCH ||
 	    (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) < 0 && errno != EFAULT))
 		return 0;

@@ -56,8 +56,7 @@ static enum path_kind choose_path(const struct text_part path[PATH_KINDS])
 
 /*
  * The unit with the name of the component. systemd puts '_' before names that the kernel might want
- * for its own files
- * ("_memory.service"; cg_needs_escape(), src/basic/cgroup-util.c).
+ * for its own files ("_memory.service"; cg_needs_escape(), src/basic/cgroup-util.c).
  */
 static bool unit_name(struct text_part component, struct text_part *ret_unit, bool *ret_slice)
 {
@@ -191,7 +190,7 @@ size_t cgroup_unescape(struct text_part name, char *buf, size_t cap)
 	size_t len = 0;
 
 	while (name.len) {
-		char c = hex_take(&name);
+		char c = hex_next(&name);
 
 		if (len == cap || !c || c == '/')
 			return 0;
@@ -275,9 +274,9 @@ size_t cgroup_name(struct text_part name, const struct cgroup_managers *m, char 
 /* The end of the path of a removed cgroup (cgroup_is_dead() in proc_cgroup_show()). */
 static const char removed[] = " (deleted)";
 
-/* A unit or container, or neither, makes the cgroups below it. */
-static void pass_component(struct text_part component, struct text_part unit, bool slice,
-			   struct text_part container, struct cgroup_managers *managers)
+/* Adds what manages the cgroups below this one: a container, a user's manager, or another unit. */
+static void add_manager_of_component(struct text_part component, struct text_part unit, bool slice,
+				     struct text_part container, struct cgroup_managers *managers)
 {
 	struct text_part uid;
 
@@ -318,7 +317,7 @@ static void find_unit_and_container(struct proc_cgroup *cgroup)
 			if (id.s && cgroup_pod_uid(parent, &uid))
 				cgroup->pod_path = (size_t)(parent.s + parent.len - cgroup->path.s);
 		}
-		pass_component(component, unit, slice, container, &managers);
+		add_manager_of_component(component, unit, slice, container, &managers);
 		parent = component;
 	}
 }
@@ -330,7 +329,7 @@ int proc_cgroup_parse(const char *text, size_t len, struct proc_cgroup *ret)
 	enum path_kind kind;
 
 	/* A line without its end is cut off, and its path would be wrong. */
-	while (line_take(&rest, &line))
+	while (line_next(&rest, &line))
 		parse_line(line, path);
 	kind = choose_path(path);
 	if (kind == PATH_KINDS)
@@ -378,7 +377,7 @@ bool cgroup_mount_next(struct text_part *rest, struct cgroup_mount *ret)
 {
 	struct text_part line;
 
-	while (line_take(rest, &line)) {
+	while (line_next(rest, &line)) {
 		if (parse_mount(line, ret))
 			return true;
 	}
@@ -409,7 +408,7 @@ const char *cgroup_below(const char *root, const char *path)
 	return path;
 }
 
-/* 0 of the root: then each level is a '/' and a name. */
+/* 0 for the root: so each level of any path is a '/' and a name. */
 static size_t path_len(const char *path)
 {
 	return strcmp(path, "/") == 0 ? 0 : strlen(path);

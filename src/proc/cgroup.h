@@ -42,7 +42,7 @@ struct proc_cgroup {
 	struct cgroup_managers container_managers;
 	/* The length of the path to the cgroup of the unit and of the container; 0: none. */
 	size_t unit_path, container_path;
-	/* Likewise to the cgroup of the container's pod, which directly holds the container's. */
+	/* The same for the cgroup of the container's pod, which directly holds the container's. */
 	size_t pod_path;
 	/*
 	 * The path is in the hierarchy with the memory controller. It may be that of a removed

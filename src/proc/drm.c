@@ -178,7 +178,7 @@ void drm_drivers_parse(const char *text, size_t len, struct drm_drivers *ret)
 	static const char *const buffers[] = {"dma_heap", "video4linux", "udmabuf"};
 	struct text_part rest = {text, len}, line;
 
-	while (line_take(&rest, &line)) {
+	while (line_next(&rest, &line)) {
 		const char *blank = memrchr(line.s, ' ', line.len);
 		struct text_part name =
 			blank ? part_behind(line, (size_t)(blank - line.s) + 1) : line;
@@ -236,7 +236,7 @@ static int add_file(int info_fd, const char *name, enum gpu_kind kind, struct dr
 	ssize_t len = file_read(info_fd, name, text, sizeof(text));
 	size_t count;
 
-	/* It was closed meanwhile. */
+	/* The descriptor was closed meanwhile. */
 	if (len == -ENOENT)
 		return 0;
 	if (len < 0)

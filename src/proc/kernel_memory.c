@@ -129,7 +129,7 @@ int vmallocinfo_read(int proc_fd, uint32_t page_size, struct name_sums *ret)
 	return lines_read(proc_fd, "vmallocinfo", add_area, &r);
 }
 
-/* As above; areas that processes can map say "user" (VM_USERMAP). */
+/* Adds areas that processes can map: they say "user" (VM_USERMAP). */
 static void add_mappable(void *arg, struct text_part line)
 {
 	uint64_t *sum = arg, pages = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Who allocated memory of the kernel: /proc/slabinfo and /proc/vmallocinfo, which root may read. */
+/* What allocated kernel memory: /proc/slabinfo and /proc/vmallocinfo, which root may read. */
 #ifndef ZMEM_PROC_KERNEL_MEMORY_H
 #define ZMEM_PROC_KERNEL_MEMORY_H
 

@@ -5,7 +5,7 @@
 #include "base/parse.h"
 #include "proc/keyed.h"
 
-bool line_take(struct text_part *rest, struct text_part *ret_line)
+bool line_next(struct text_part *rest, struct text_part *ret_line)
 {
 	if (!rest->len || !memchr(rest->s, '\n', rest->len))
 		return false;
@@ -89,8 +89,8 @@ static bool is_octal(char c)
 	return c >= '0' && c <= '7';
 }
 
-/* Takes the next byte off a text that is not empty, and decodes it if it is written as \ooo. */
-static char octal_take(struct text_part *text)
+/* Cuts the next byte off a text that is not empty, and decodes it if it is written as \ooo. */
+static char octal_next(struct text_part *text)
 {
 	const char *s = text->s;
 	bool escaped = text->len >= 4 && s[0] == '\\' && s[1] <= '3' && is_octal(s[1]) &&
@@ -105,7 +105,7 @@ size_t octal_decode(struct text_part text, char *buf, size_t cap)
 	size_t len = 0;
 
 	for (; text.len; len++) {
-		char c = octal_take(&text);
+		char c = octal_next(&text);
 
 		if (c == '\0')
 			return 0;
@@ -116,7 +116,7 @@ size_t octal_decode(struct text_part text, char *buf, size_t cap)
 	return len;
 }
 
-char hex_take(struct text_part *text)
+char hex_next(struct text_part *text)
 {
 	const char *s = text->s;
 	bool escaped = text->len >= 4 && s[0] == '\\' && s[1] == 'x' && hex_value(s[2]) >= 0 &&

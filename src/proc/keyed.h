@@ -35,8 +35,8 @@ struct keyed_counters {
 	uint64_t *value; /* bytes */
 };
 
-/* Takes the next line; false at the end and for a line without '\n', which may be incomplete. */
-bool line_take(struct text_part *rest, struct text_part *ret_line);
+/* Cuts off the next line; false at the end and for a line without '\n', which may be incomplete. */
+bool line_next(struct text_part *rest, struct text_part *ret_line);
 /* Finds the next line with a colon and moves *pos to the line after it. False at the end. */
 bool keyed_next(const char **pos, const char *end, struct keyed_line *ret_line);
 /* The number of a line that is exactly "number kB", in bytes. */
@@ -59,7 +59,7 @@ bool keyed_counter(const struct keyed_line *line, struct keyed_counters *counter
  * length of the whole, or 0 if it has a NUL, which the kernel never writes.
  */
 size_t octal_decode(struct text_part text, char *buf, size_t cap);
-/* Takes the next byte off a text that is not empty, and decodes it if it is written as \xNN. */
-char hex_take(struct text_part *text);
+/* Cuts the next byte off a text that is not empty, and decodes it if it is written as \xNN. */
+char hex_next(struct text_part *text);
 
 #endif

@@ -39,7 +39,7 @@ int lines_read(int dir, const char *path, void (*fn)(void *arg, struct text_part
 		if (n <= 0)
 			return n < 0 ? -errno : 0;
 		rest = (struct text_part){buf, rest.len + (size_t)n};
-		while (line_take(&rest, &line))
+		while (line_next(&rest, &line))
 			fn(arg, line);
 		memmove(buf, rest.s, rest.len);
 		if (rest.len == sizeof(buf))

@@ -17,7 +17,7 @@
 #define MINOR_MAX 0xfffff
 #define TEXT_MAX  (16 << 20)
 
-/* Unescapes a path into the arena. Returns NULL if it is none, or without memory. */
+/* Unescapes a path into the arena. Returns NULL if the text is no path, or without memory. */
 static const char *store_path(struct mounts *m, struct text_part field)
 {
 	char *path = part_begins(field, "/") ? arena_alloc(&m->arena, field.len + 1) : NULL;

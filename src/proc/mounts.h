@@ -35,7 +35,7 @@ struct mounts {
  * Returns 0 or -ENOMEM.
  */
 int mounts_parse(const char *text, size_t len, struct mounts *m);
-/* Likewise a file under dirfd. Returns 0 or a negative errno. */
+/* The same for a file under dirfd. Returns 0 or a negative errno. */
 int mounts_read(int dirfd, const char *path, struct mounts *m);
 /*
  * The mount through which a path of the file system can be seen: the one with the longest root, of

@@ -41,7 +41,7 @@ static void copy_path(char ret[OOM_CGROUP_MAX], struct text_part path)
 	size_t len = 0;
 
 	while (path.len) {
-		char c = hex_take(&path);
+		char c = hex_next(&path);
 
 		if (len == sizeof(text) - 1 || !c)
 			return;
@@ -151,7 +151,7 @@ int oom_line_parse(const char *text, size_t len, struct oom_line *ret)
 		return -EINVAL;
 	for (size_t i = 0; i < part.len; i++)
 		ret->constraint[i] = to_lower(part.s[i]);
-	/* Of another limit the line has no cgroup, but the name of the cpuset may look like one. */
+	/* For another limit the line has no cgroup, but the name of a cpuset may look like one. */
 	if (strcmp(ret->constraint, "memcg") == 0)
 		set_path(ret->cgroup, line, limit_mark, cgroup_mark);
 	set_path(ret->task_cgroup, line, cgroup_mark, task_mark);

@@ -18,8 +18,8 @@ struct oom_line {
 	int32_t pid;	     /* in the first pid namespace; of the thread that was chosen */
 	char constraint[16]; /* "none", "memcg", "cpuset", "memory_policy" */
 	/*
-	 * Whose limit was reached; "": the machine, too long, or not known, because the name of a
-	 * cgroup or of the process looks like a part of the line.
+	 * The cgroup that reached its limit; "": the machine, too long, or not known, because the
+	 * name of a cgroup or of the process looks like a part of the line.
 	 */
 	char cgroup[OOM_CGROUP_MAX];
 	struct oom_request request;	  /* of the line before; not parsed here */

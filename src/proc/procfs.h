@@ -69,7 +69,7 @@ ssize_t procfs_exe_name(int pid_fd, char *buf, size_t cap, bool *ret_deleted);
  * Returns that, 0, or a negative errno.
  */
 int procfs_each_pid(const struct procfs *proc, int (*fn)(void *arg, pid_t pid), void *arg);
-/* Likewise for the threads of a process. */
+/* The same for the threads of a process. */
 int procfs_each_thread(const struct procfs *proc, pid_t pid, int (*fn)(void *arg, pid_t tid),
 		       void *arg);
 

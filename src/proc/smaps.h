@@ -16,7 +16,7 @@
 /* A path of PATH_MAX with each byte escaped, and the fields before it. Longer lines are cut. */
 #define SMAPS_LINE_MAX (4 * 4096 + 128)
 
-/* Of both files, in the order of show_smap() and __show_smap(), fs/proc/task_mmu.c. */
+/* The keys of both files, in the order of show_smap() and __show_smap(), fs/proc/task_mmu.c. */
 enum smaps_key {
 	SMAPS_RSS,
 	SMAPS_PSS,

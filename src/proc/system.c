@@ -40,7 +40,7 @@ static const char elsewhere[] =
 	"NFS_Unstable Quicklists CommitLimit Committed_AS VmallocTotal VmallocChunk AnonHugePages "
 	"ShmemHugePages ShmemPmdMapped FileHugePages FilePmdMapped CmaTotal CmaFree Unaccepted "
 	"Hugepagesize EarlyMemtestBad ShadowCallStack";
-/* Likewise all lines that begin so. */
+/* All lines that begin so are no part of RAM, either. */
 static const char elsewhere_begins[] = "Active,Inactive,DirectMap";
 
 static void add_unplaced(const struct keyed_line *line, struct meminfo *m)
@@ -259,8 +259,8 @@ int swaps_parse(const char *text, size_t len, struct swap_device *ret, size_t ma
 
 	if (!part_begins(rest, SWAPS_HEADING))
 		return -EINVAL;
-	line_take(&rest, &line);
-	while (count < max && line_take(&rest, &line)) {
+	line_next(&rest, &line);
+	while (count < max && line_next(&rest, &line)) {
 		struct swap_device d = {};
 
 		if (parse_swap(line, &d))
@@ -400,7 +400,7 @@ int sockstat_parse(const char *text, size_t len, uint32_t page_size, struct sock
 	struct text_part rest = {text, len}, line;
 	struct socket_memory sockets = {};
 
-	while (line_take(&rest, &line)) {
+	while (line_next(&rest, &line)) {
 		struct text_part protocol = part_split(&line, ' ');
 
 		for (size_t i = 0; i < ARRAY_SIZE(values); i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Rules that name applications (--apps). Each is a line "NAME: ERE"; lines that begin with '#', and
- * empty ones, are none. Lines may end with CR LF, and a byte order mark of UTF-8 at the beginning
- * is ignored. The first rule that matches names the process. Pure.
+ * Rules that name applications (--apps). Each is a line "NAME: ERE". Empty lines and lines that
+ * begin with '#' are ignored, and so is a byte order mark of UTF-8 at the beginning. Lines may end
+ * with CR LF. The first rule that matches names the process. Pure.
  */
 #ifndef ZMEM_QUERY_APP_RULES_H
 #define ZMEM_QUERY_APP_RULES_H
@@ -31,8 +31,8 @@ void app_rules_free(struct app_rules *rules);
 /* Restores the budget of steps, APP_RULES_STEPS_MAX for all rules: for each run over processes. */
 void app_rules_begin(struct app_rules *rules);
 /*
- * Tries each rule with each text; NULLs are none. Returns 1 and the name, which the rules own, 0 if
- * no rule matches, or -EDQUOT when the budget is spent.
+ * Tries each rule with each text; NULL is no text. Returns 1 and the name, which the rules own, 0
+ * if no rule matches, or -EDQUOT when the budget is spent.
  */
 int app_rules_match(struct app_rules *rules, const char *const *text, size_t count,
 		    const char **ret_name);

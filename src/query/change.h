@@ -25,8 +25,8 @@ void group_changes_by_size(struct group_changes *g);
 /* Sorts by the amount of the change, up or down, most first. */
 void group_changes_by_amount(struct group_changes *g);
 /*
- * Of the first `count` items, sorted by amount, the number of those that changed by `least` bytes
- * or more; `count` if there is none.
+ * Returns how many of the first `count` items, sorted by amount, changed by `least` bytes or more;
+ * `count` if none did.
  */
 size_t group_changes_large(const struct group_changes *g, size_t count, uint64_t least);
 /* Adds up the items from `first` on, up to, but not including, `end`. */

@@ -146,7 +146,7 @@ static void count_swapping(struct row *r, int64_t now_ms)
 		return;
 	ms = (uint64_t)(now_ms - b->last_ms);
 	r->swapin_known = true;
-	/* One in a minute is not none. */
+	/* Rounds up: one in a minute is not none. */
 	r->swapin = (uint32_t)((count * 1000 + ms - 1) / ms);
 }
 
@@ -276,8 +276,8 @@ static int make_room(struct delta_rows *r, size_t count)
 }
 
 /* from_start: keeps the first value that was measured of each counter. */
-static void keep_row(const struct tracker *tracker, const struct row *r, int64_t now_ms,
-		     struct row_before *ret)
+static void store_row(const struct tracker *tracker, const struct row *r, int64_t now_ms,
+		      struct row_before *ret)
 {
 	const struct row_before *first = tracker->from_start ? r->before : NULL;
 	const struct process *p = r->process;
@@ -319,7 +319,7 @@ int delta_tracker_update(struct tracker *tracker, const struct field *group,
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < rows->count; i++) {
-		keep_row(tracker, &rows->item[i], s->time_ms, &to->row[i]);
+		store_row(tracker, &rows->item[i], s->time_ms, &to->row[i]);
 		to->key[i] = key_of(tracker, group, rows->item[i].process);
 		to->key[i].row = (uint32_t)i;
 	}

@@ -99,7 +99,7 @@ static int compare_field(const struct field *f, const struct cached_file *a,
 }
 
 /*
- * Where a file comes by default: shared memory first, because it is freed by nothing but its end.
+ * The default order of files: shared memory first, because it is freed by nothing but its end.
  * Small files of it are among the others, by size: many of them would hide a large page cache.
  */
 #define SMALL (1024 * 1024) /* bytes */

@@ -50,8 +50,8 @@ int filter_matches_id(const struct filter *f, const struct process *p)
 }
 
 /*
- * As fnmatch(), but a backslash is a byte as any other (systemd writes \x2d for a '-' in a name),
- * and a text always matches itself, whatever bytes it has.
+ * Matches as fnmatch() does, but a backslash is a byte as any other (systemd writes \x2d for a '-'
+ * in a name), and a text always matches itself, whatever bytes it has.
  */
 static bool glob_matches(const char *glob, const char *text, int flags)
 {

@@ -82,7 +82,7 @@ static size_t path_of_key(const struct field *key, const struct process *p)
 	}
 }
 
-/* Of several keys the deepest path is that of the group, if each is a part of the cgroup. */
+/* With several keys, the deepest path is that of the group, if each key is a part of the cgroup. */
 static size_t path_of(const struct field *key, size_t keys, const struct process *p)
 {
 	size_t most = 0;
@@ -117,7 +117,7 @@ static int set_path(const struct field *key, size_t keys, struct arena *text,
 	return sum->cgroup ? 0 : -ENOMEM;
 }
 
-static void keep_common(struct process *sum, struct process *p)
+static void clear_differing(struct process *sum, struct process *p)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (compare_text(*name_of(sum, i), *name_of(p, i)) != 0)
@@ -166,7 +166,7 @@ static void put_joined(struct strbuf *to, const struct field *key, size_t keys,
 	}
 }
 
-static const char *keep_text(struct arena *arena, struct strbuf *s)
+static const char *copy_text(struct arena *arena, struct strbuf *s)
 {
 	return strbuf_error(s) ? NULL : arena_strndup(arena, strbuf_str(s), s->len);
 }
@@ -177,7 +177,7 @@ static int set_joined(const struct field *key, size_t keys, struct arena *text, 
 	uint32_t end[GROUP_KEYS_MAX];
 
 	put_joined(&joined, key, keys, p, end);
-	p->joined = keep_text(text, &joined);
+	p->joined = copy_text(text, &joined);
 	return p->joined ? 0 : -ENOMEM;
 }
 
@@ -187,7 +187,7 @@ const char *group_value(const struct field *key, size_t i, struct arena *text,
 	cleanup(strbuf_done) struct strbuf value = {};
 
 	put_value(&value, key, i, p);
-	return keep_text(text, &value);
+	return copy_text(text, &value);
 }
 
 static bool is_of_user(const struct field *key, size_t keys)
@@ -232,7 +232,7 @@ int group_row(const struct field *key, size_t keys, struct sums *g, struct proce
 	for (size_t i = 0; i < count; i++) {
 		sum_add(&sum, rows[i]);
 		ret->threads += rows[i]->threads;
-		keep_common(ret, rows[i]);
+		clear_differing(ret, rows[i]);
 		if (totals_counts(rows[i]))
 			ret->pss_source = pss_source_join(ret->pss_source, rows[i]->pss_source);
 	}

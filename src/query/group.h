@@ -14,7 +14,7 @@ struct group_id {
 	const struct field *key; /* NULL: any process */
 	const char *text;	 /* NULL: they have none (no unit, no container); owned */
 	uid_t uid;		 /* instead of the text if the column is the user */
-	/* Of several columns: how many they have in common, and where each ends in the text. */
+	/* Of several columns: how many its rows have in common, and where each text ends. */
 	size_t keys;
 	uint32_t end[GROUP_KEYS_MAX];
 };
@@ -22,7 +22,7 @@ struct group_id {
 /* The id of the group of a row. Returns 0 or -ENOMEM; group_id_done() in any case. */
 int group_id_of(const struct field *key, const struct process *p, struct group_id *ret);
 void group_id_done(struct group_id *group);
-/* Of a row of a tree of groups: how many keys its processes have in common. */
+/* For a row of a tree of groups: how many keys its processes have in common. */
 static inline size_t group_keys_of(const struct field *key, const struct process *p)
 {
 	return p->group_keys ? p->group_keys : group_key_count(key);
@@ -50,7 +50,7 @@ int group_rows(const struct field *key, struct process_list *processes, struct s
  */
 void group_number(const struct field *key, struct process_list *processes, uint32_t *ret);
 
-/* Likewise, with room for `more` rows behind them. */
+/* The same, with room for `more` rows behind them. */
 int group_rows_and_room(const struct field *key, struct process_list *processes, size_t more,
 			struct sums *groups);
 

@@ -42,7 +42,7 @@ struct sorting {
 	bool ranked;   /* the rank of a row is all of its first key */
 };
 
-/* Its expensive values are absent, and can still be read. */
+/* The expensive values of the process are absent, and can still be read. */
 static bool is_unread(const struct process *p)
 {
 	return p->pss_status == PSS_SKIPPED && p->kind == PROCESS_USER;
@@ -106,7 +106,8 @@ static uint64_t beginning_of(const struct field *f, const char *text)
 	return word;
 }
 
-static struct standing stand(const struct sorting *cmp, const struct field *f, const struct row *r)
+static struct standing standing_of(const struct sorting *cmp, const struct field *f,
+				   const struct row *r)
 {
 	bool unread = cmp->estimate && is_unread(r->process);
 	struct standing st = {.place = PLACE_LAST};
@@ -153,14 +154,14 @@ static struct standing stand(const struct sorting *cmp, const struct field *f, c
 static uint64_t rank_of(const struct sorting *cmp, const struct row *r)
 {
 	const struct field *c = cmp->order->keys.count ? cmp->order->keys.item[0] : NULL;
-	struct standing st = c ? stand(cmp, c, r) : (struct standing){.place = PLACE_LAST};
+	struct standing st = c ? standing_of(cmp, c, r) : (struct standing){.place = PLACE_LAST};
 
 	if (st.place != PLACE_VALUE)
 		return st.place == PLACE_FIRST ? 0 : UINT64_MAX;
 	return cmp->order->reverse ? ~st.rank : st.rank;
 }
 
-/* Of rows with equal ranks. */
+/* Compares rows with equal ranks. */
 static int compare_keys(const struct sorting *cmp, const struct row *a, const struct row *b)
 {
 	const struct field_list *keys = &cmp->order->keys;
@@ -169,7 +170,7 @@ static int compare_keys(const struct sorting *cmp, const struct row *a, const st
 
 	for (size_t i = first; i < keys->count; i++) {
 		const struct field *c = keys->item[i];
-		struct standing x = stand(cmp, c, a), y = stand(cmp, c, b);
+		struct standing x = standing_of(cmp, c, a), y = standing_of(cmp, c, b);
 		int r;
 
 		if (x.place != y.place)

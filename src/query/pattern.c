@@ -269,7 +269,7 @@ static int read_element(struct parser *s, bool hyphen, struct byte_set *set, str
 	return 0;
 }
 
-/* One byte or class, or a range of bytes. */
+/* Reads one byte or class, or a range of bytes. */
 static int read_item(struct parser *s, bool first, struct byte_set *set)
 {
 	struct element from, to;

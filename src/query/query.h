@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is asked of a snapshot (struct query). query_parse.h fills it from text, and result.h
+ * What a snapshot is asked for (struct query). query_parse.h fills it from text, and result.h
  * answers it. Pure.
  */
 #ifndef ZMEM_QUERY_H

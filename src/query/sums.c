@@ -61,7 +61,7 @@ static void sum_add_row(struct sum *sum, const struct row *r)
 	const struct process *p = r->process;
 	struct totals *t = &sum->totals;
 
-	/* That of a cgroup without processes has 0 of all that was not read. */
+	/* The row of a cgroup without processes has 0 for all that was not read. */
 	if (!row_processes(r))
 		return;
 	t->processes += row_processes(r);
@@ -122,8 +122,8 @@ void sum_merge(struct sum *sum, const struct sum *more)
 }
 
 /*
- * Sums that nothing tells. What becomes free with one row is not all that becomes free with two:
- * what both have alone together is missing.
+ * Counters without a known sum. What becomes free with two rows is more than the sum of both: it
+ * includes memory that only these two share.
  */
 static counter_mask unknown_sums(const struct sum *sum)
 {

@@ -100,7 +100,7 @@ static bool has_moved(const struct keeper *k)
 	if (r == 0)
 		r = fstat(k->ring.dir, &open) < 0 || named.st_dev != open.st_dev ||
 		    named.st_ino != open.st_ino;
-	/* Of another error nothing is known: the path may be out of reach since the start. */
+	/* Another error proves nothing: the path may be out of reach since the start. */
 	return r == 1 || r == -ENOENT || r == -ENOTDIR;
 }
 

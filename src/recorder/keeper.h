@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What record --keep does for ever: it writes frames (keeper.c), episodes of short memory with
- * denser frames (keeper_episodes.c), and kills and signals (keeper_kills.c). Functions that return
- * int return 0 or an exit code after a message.
+ * What record --keep repeats until it is ended: it writes frames (keeper.c), episodes of short
+ * memory with denser frames (keeper_episodes.c), and kills and signals (keeper_kills.c). Functions
+ * that return int return 0 or an exit code after a message.
  */
 #ifndef ZMEM_RECORDER_KEEPER_H
 #define ZMEM_RECORDER_KEEPER_H
@@ -108,7 +108,7 @@ void keeper_watch_pressure(struct keeper *k);
 /*
  * To be called each second, and when the trigger tells of a stall. Whether a frame is due.
  */
-bool keeper_is_due(struct keeper *k, bool told);
+bool keeper_is_due(struct keeper *k, bool stalled);
 
 /* ---- kills and signals ---- */
 

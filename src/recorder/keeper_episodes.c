@@ -172,19 +172,19 @@ static void look_at_episode(struct keeper *k, const struct pressure_look *look, 
 	}
 }
 
-bool keeper_is_due(struct keeper *k, bool told)
+bool keeper_is_due(struct keeper *k, bool stalled)
 {
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
-	bool due = !told && now + DENSE_MS * 500 >= k->due_us, was_on = k->episode.on;
+	bool due = !stalled && now + DENSE_MS * 500 >= k->due_us, was_on = k->episode.on;
 	struct pressure_look look;
 
 	if (k->dense) {
-		pressure_watch_look(&k->pressure, &k->recorder.session.collector.proc, now, told,
+		pressure_watch_look(&k->pressure, &k->recorder.session.collector.proc, now, stalled,
 				    was_on, &look);
 		look_at_episode(k, &look, now);
 	}
 	/* The first snapshot of an episode does not wait for the next second. */
-	if (k->episode.on && now - k->episode.began_us < DENSE_MOST_US && (!told || !was_on))
+	if (k->episode.on && now - k->episode.began_us < DENSE_MOST_US && (!stalled || !was_on))
 		due = true;
 	if (due)
 		k->due_us = now + (uint64_t)k->recorder.options.interval_ms * 1000;

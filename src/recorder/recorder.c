@@ -60,7 +60,7 @@ int recorder_collect(struct recorder *r, struct result *ret)
 		r->census_ms = ram->taken_ms;
 		r->census_in = CENSUS_EVERY;
 	} else {
-		/* It was not due yet, and another snapshot has it. */
+		/* The census was not due yet: it is in another snapshot. */
 		c->snapshot.system.ram = NULL;
 	}
 	r->census_in -= r->census_in > 0;

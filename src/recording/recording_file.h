@@ -98,7 +98,7 @@ struct recording_writer {
 	bool has_previous;
 	struct snapshot previous, next;
 	struct strbuf raw, packed;
-	/* Of a segment, which is indexed: */
+	/* For a segment, which is indexed: */
 	bool indexed;
 	struct strbuf index;
 	uint64_t at; /* the offset of the next part */
@@ -158,14 +158,14 @@ struct recording_info {
  * program cannot read. `reason` is then in words that fit behind the name of the file.
  */
 int recording_reader_open(int fd, struct recording_reader **ret, char reason[RECORDING_REASON]);
-/* Likewise for bytes in memory, which must outlive the reader. */
+/* The same for bytes in memory, which must outlive the reader. */
 int recording_reader_open_memory(const void *data, size_t len, struct recording_reader **ret,
 				 char reason[RECORDING_REASON]);
 /*
- * Likewise for the segments in a directory (recording_ring.h), oldest first, as one recording. They
+ * The same for the segments in a directory (recording_ring.h), oldest first, as one recording. They
  * are opened as they are needed, a few at a time: a frame of a file that the writer has removed
  * meanwhile is -ENOENT. `dir` may be closed. Segments that cannot be read are counted. -ENOENT: the
- * directory has none. -EACCES: it has, but the files may not be read.
+ * directory has none. -EACCES: its files may not be read.
  */
 int recording_reader_open_dir(int dir, struct recording_reader **ret,
 			      char reason[RECORDING_REASON]);
@@ -215,7 +215,7 @@ bool recording_reader_lost(const struct recording_reader *r, size_t i);
 /* The time of event i, from 0; and the number of the frame that is later than it. */
 int64_t recording_reader_event_time(const struct recording_reader *r, size_t i);
 size_t recording_reader_event_frame(const struct recording_reader *r, size_t i);
-/* Its number for people, from 1, the newest, on; 0 of a signal. */
+/* The number of an event for people, from 1, the newest, on; 0 for a signal. */
 unsigned recording_reader_event_number(const struct recording_reader *r, size_t i);
 /* Reads event i. Returns 0 or a negative errno and `reason`. */
 int recording_reader_event(struct recording_reader *r, size_t i, struct event_record *ret,
@@ -233,7 +233,7 @@ int recording_reader_event_end(struct recording_reader *r, size_t i, struct even
  */
 int recording_reader_frame(struct recording_reader *r, size_t i, const struct snapshot **ret,
 			   char reason[RECORDING_REASON]);
-/* Likewise, as a copy that the caller owns and may change (snapshot_decode()). */
+/* The same, as a copy that the caller owns and may change (snapshot_decode()). */
 int recording_reader_copy(struct recording_reader *r, size_t i, struct snapshot *ret,
 			  char reason[RECORDING_REASON]);
 /* True if a file that begins with these bytes, at least 8, can be a recording. */

@@ -358,7 +358,7 @@ static struct event event_at(const struct recording_reader *r, const struct fram
 	};
 }
 
-/* An OOM kill may have been told later than a frame after it. */
+/* An OOM kill may have been written behind a later frame. */
 static int add_event(struct recording_reader *r, const struct frame *f, bool is_signal)
 {
 	struct event *event;
@@ -503,7 +503,7 @@ static bool index_fits(const char *index, size_t len, uint64_t from, uint64_t at
 	return from == at;
 }
 
-/* Returns 1 if the index told the frames, 0 if they must be searched, or a negative errno. */
+/* Returns 1 if the index has the frames, 0 if they must be searched, or a negative errno. */
 static int read_index(struct recording_reader *r)
 {
 	cleanup_free char *index = NULL;
@@ -1070,7 +1070,7 @@ int recording_reader_copy(struct recording_reader *r, size_t i, struct snapshot 
 
 	if (error < 0)
 		return error;
-	/* It was within its limit. r->raw still has it, and r->next is the frame before. */
+	/* The frame was within its limit. r->raw still has it, and r->next is the frame before. */
 	error = snapshot_decode(r->raw.data, r->raw.len, r->frame[i].is_delta ? &r->next : NULL,
 				NULL, ret);
 	return error < 0 ? refuse_frame(r, i, error, reason) : 0;

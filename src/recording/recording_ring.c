@@ -396,8 +396,8 @@ static void name_event(struct recording_ring *g, struct event_record *e)
  * Appends an event, a frame, or both. The time is that of the event, if there is one. Returns 0 or
  * a negative errno.
  */
-static int append(struct recording_ring *g, int64_t boot_ms, struct event_record *e,
-		  const struct snapshot *s)
+static int append_parts(struct recording_ring *g, int64_t boot_ms, struct event_record *e,
+			const struct snapshot *s)
 {
 	int64_t time_ms = e ? e->time_ms : s->time_ms;
 	int r = 0;
@@ -429,7 +429,7 @@ static int append(struct recording_ring *g, int64_t boot_ms, struct event_record
 		return 0;
 	}
 	g->dropped += s != NULL;
-	/* Its header was not written: the next frame begins it again. */
+	/* The header of the segment was not written: the next frame begins it again. */
 	if (g->fd >= 0 && !g->bytes)
 		end_segment(g);
 	return r;
@@ -479,7 +479,7 @@ static int append_kill(struct recording_ring *g, int64_t boot_ms, struct event_r
 
 	g->of_kill = true;
 	g->wanted = 0;
-	r = append(g, boot_ms, e, s);
+	r = append_parts(g, boot_ms, e, s);
 	/* Others took what an earlier kill left. */
 	if (r == -ENOSPC && g->made_room >= g->wanted)
 		g->made_room = 0;
@@ -488,8 +488,8 @@ static int append_kill(struct recording_ring *g, int64_t boot_ms, struct event_r
 		g->removed_for_kills++;
 		removable--;
 		g->dropped = dropped;
-		r = append(g, boot_ms, e, s);
-		/* It was not their room that lacked. */
+		r = append_parts(g, boot_ms, e, s);
+		/* Removing made enough room, and the disk is still full: other files fill it. */
 		g->in_vain = r == -ENOSPC && g->made_room >= g->wanted;
 	}
 	g->of_kill = false;
@@ -501,7 +501,7 @@ static int append_of_kills(struct recording_ring *g, int64_t boot_ms, struct eve
 			   const struct snapshot *s)
 {
 	size_t entries = RECORDING_ENTRY * ((e != NULL) + (s != NULL)); /* of the index */
-	int r = e ? append_kill(g, boot_ms, e, s) : append(g, boot_ms, NULL, s);
+	int r = e ? append_kill(g, boot_ms, e, s) : append_parts(g, boot_ms, NULL, s);
 
 	if (r == 0)
 		g->budget -= (int64_t)(g->out.len + entries);
@@ -546,7 +546,7 @@ int recording_ring_append(struct recording_ring *g, const struct snapshot *s, bo
 
 	if (g->left_out && recording_ring_room(g, s->time_ms - boot_ms) != RING_ROOM_NONE)
 		write_left_out(g, boot_ms);
-	r = of_kills ? append_of_kills(g, boot_ms, NULL, s) : append(g, boot_ms, NULL, s);
+	r = of_kills ? append_of_kills(g, boot_ms, NULL, s) : append_parts(g, boot_ms, NULL, s);
 	if (r < 0)
 		return r;
 	return s->time_ms - g->synced_ms >= RING_SYNC_MS ? sync_segment(g) : 0;
@@ -554,7 +554,7 @@ int recording_ring_append(struct recording_ring *g, const struct snapshot *s, bo
 
 int recording_ring_event(struct recording_ring *g, int64_t boot_ms, struct event_record *e)
 {
-	return append(g, boot_ms, e, NULL);
+	return append_parts(g, boot_ms, e, NULL);
 }
 
 int recording_ring_kill(struct recording_ring *g, int64_t boot_ms, struct event_record *e,

@@ -5,14 +5,14 @@
  *
  * A frame is appended by one write(), so what a killed writer leaves is readable up to the last
  * complete frame. Frames in a segment are in order of time: a clock that is set back begins another
- * segment. Times of segments are in any order: recording_reader_find(). An OOM kill may be told
- * later than a frame after it: such an event does not. One process at a time writes to a directory:
+ * segment. An OOM kill may be written behind a later frame, and begins no other segment. Times of
+ * segments are in any order: recording_reader_find(). One process at a time writes to a directory:
  * it holds a lock of RING_LOCK, which only its owner may open.
  *
  * Other users can cause kills, as many as they like, so kills have a budget: a quarter of the bytes
  * to keep over the time to keep. Without it the last of several kills is written, and counts the
- * others. Signals that end processes are of this budget, but only while a quarter of it or less is
- * used: kills find the rest.
+ * others. Signals that end processes use this budget, too, but only up to a quarter of it: the rest
+ * is for kills.
  */
 #ifndef ZMEM_RECORDING_RING_H
 #define ZMEM_RECORDING_RING_H
@@ -59,7 +59,7 @@ struct recording_ring {
 	int lock;	 /* the file that is locked; -1: it is not */
 	int fd;		 /* of the segment in work; -1: none */
 	uint32_t number; /* of the last segment */
-	/* Of the segment in work. Times are ms since the epoch. */
+	/* The segment in work. Times are ms since the epoch. */
 	int64_t first_ms; /* of its first frame; until it has one, of its first event */
 	int64_t last_ms;  /* of its newest frame or event */
 	int64_t frame_ms; /* of its newest frame; INT64_MIN: it has none */
@@ -117,7 +117,7 @@ enum ring_room recording_ring_room(struct recording_ring *g, int64_t since_boot_
 int recording_ring_kill(struct recording_ring *g, int64_t boot_ms, struct event_record *e,
 			const struct snapshot *s);
 /*
- * Likewise a signal, alone: if it was not written, the next one counts it. Returns 0, 1 if the
+ * The same for a signal, alone: if it was not written, the next one counts it. Returns 0, 1 if the
  * budget had no room, or a negative errno.
  */
 int recording_ring_signal(struct recording_ring *g, int64_t boot_ms, struct event_record *e);

@@ -30,7 +30,7 @@ static unsigned size_width(const struct page *p)
 	return p->style->bytes ? BYTES_MIN : SIZE_MIN;
 }
 
-static bool narrow(const struct page *p)
+static bool is_narrow(const struct page *p)
 {
 	return p->style->width && p->style->width < WIDE_ENOUGH;
 }
@@ -48,7 +48,7 @@ static void place_cells(const struct page *p, struct grid *g)
 		struct grid_column *c = grid_add(g, f);
 
 		c->type = f->type == FIELD_CHANGE ? CELL_SIGNED : c->type;
-		c->hidden = narrow(p) && strcmp(f->key, "proc_after_bytes") == 0;
+		c->hidden = is_narrow(p) && strcmp(f->key, "proc_after_bytes") == 0;
 		c->min = size ? size_width(p) : min[i];
 	}
 	grid_place(g);
@@ -172,7 +172,7 @@ static bool has_column(const struct compare_sums *all, int verdict)
 static void place_counters(const struct page *p, const struct compare_sums *all,
 			   const struct table_style *style, struct grid *g)
 {
-	unsigned count = narrow(p) ? COUNT_NARROW : COUNT_MIN;
+	unsigned count = is_narrow(p) ? COUNT_NARROW : COUNT_MIN;
 
 	*g = (struct grid){
 		.style = style,

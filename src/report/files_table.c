@@ -15,7 +15,7 @@
 #define HOLDERS_WIDTH  26 /* of a narrow table, also of cgroups */
 #define CGROUPS_WIDTH  60 /* of another one, unless it is wide */
 
-static bool narrower(const struct files_table *t, unsigned width)
+static bool is_narrower(const struct files_table *t, unsigned width)
 {
 	return t->style->width && t->style->width < width;
 }
@@ -28,16 +28,16 @@ static bool has_room(const struct files_table *t, const struct field *f)
 	if (t->r->columns_chosen)
 		return true;
 	if (f == file_field("fs"))
-		return !narrower(t, WIDE_ENOUGH);
+		return !is_narrower(t, WIDE_ENOUGH);
 	if (f == file_field("size") || f == file_field("swap_ram"))
-		return !narrower(t, holders ? WIDE_ENOUGH : NARROW);
+		return !is_narrower(t, holders ? WIDE_ENOUGH : NARROW);
 	return true;
 }
 
 /* "bash(71),sh(93)+2" */
 static struct cell cell_of_holders(struct files_table *t, const struct cached_file *f)
 {
-	uint32_t most = narrower(t, WIDE_ENOUGH) ? HOLDERS_NARROW : FILE_HOLDERS_SHOWN;
+	uint32_t most = is_narrower(t, WIDE_ENOUGH) ? HOLDERS_NARROW : FILE_HOLDERS_SHOWN;
 	uint32_t shown = f->holder_count;
 
 	if (!f->holders_known)
@@ -79,7 +79,7 @@ static void put_summary(void *arg, struct line *l)
 	say_first(l, &(struct said){&file_total_said, t->r});
 }
 
-/* Of all files, whatever the filters choose. */
+/* Notes are about all files, whatever the filters choose. */
 static void put_notes(void *arg, struct strbuf *out)
 {
 	const struct files_table *t = arg;
@@ -94,7 +94,7 @@ static unsigned width_of(const struct files_table *t, const struct field *f)
 {
 	bool cgroup = f == file_field("cgroup");
 
-	if (narrower(t, WIDE_ENOUGH))
+	if (is_narrower(t, WIDE_ENOUGH))
 		return cgroup || f->type == FIELD_NUMBERS ? HOLDERS_WIDTH : 0;
 	return cgroup && !t->style->wide ? CGROUPS_WIDTH : 0;
 }

@@ -100,7 +100,7 @@ static int compare_paths(const void *a, const void *b, void *arg)
 }
 
 /* The growth of a stack, by the counters that it made grow. */
-static void put_growth(const struct growth_stack *s, uint64_t growth, uint64_t own[NODE_VALUES])
+static void split_growth(const struct growth_stack *s, uint64_t growth, uint64_t own[NODE_VALUES])
 {
 	uint64_t left = growth;
 	double grown = 0;
@@ -121,13 +121,13 @@ static void put_growth(const struct growth_stack *s, uint64_t growth, uint64_t o
 	own[last] += left;
 }
 
-static void put_values(const struct growth *g, const struct growth_part *of,
+static void add_values(const struct growth *g, const struct growth_part *of,
 		       uint64_t own[NODE_VALUES])
 {
 	const struct growth_stack *s = of->stack;
 
 	if (of->bytes > 0)
-		put_growth(s, (uint64_t)of->bytes, own);
+		split_growth(s, (uint64_t)of->bytes, own);
 	own[NODE_ADDED] += s->gross;
 	own[NODE_STILL] += g->resident_known ? s->resident : 0;
 	own[NODE_HELD] += growth_held(s);
@@ -167,7 +167,7 @@ static int add_stacks(struct call_tree *t, const struct growth_part *part)
 		for (size_t k = common; r == 0 && k < depth; k++)
 			r = add_node(t, k ? path[k - 1] : NO_PARENT, frame_at(t, s, k), &path[k]);
 		if (r == 0 && depth)
-			put_values(t->g, &part[i], t->node[path[depth - 1]].own);
+			add_values(t->g, &part[i], t->node[path[depth - 1]].own);
 	}
 	return r;
 }

@@ -40,8 +40,8 @@ static struct growth_stack path_of(const struct growth *g, const struct growth_s
  * interpreter says nothing; nor does what passes memory on, between a place and its callers.
  * Returns the room behind the frames.
  */
-static uint32_t *put_frames(const struct growth *g, const struct growth_rows_request *request,
-			    struct growth_stack *path, uint32_t *room)
+static uint32_t *copy_frames(const struct growth *g, const struct growth_rows_request *request,
+			     struct growth_stack *path, uint32_t *room)
 {
 	bool all = request->all || (path->frames && g->frame[path->frame[0]].allocator);
 	size_t count = 0;
@@ -52,7 +52,7 @@ static uint32_t *put_frames(const struct growth *g, const struct growth_rows_req
 
 		if (!all && (f->interpreter || (f->allocator && !request->paths)))
 			continue;
-		/* Of callers the function alone. */
+		/* A caller is shown as its function, without a line. */
 		room[count] = count && f->source ? f->function : number;
 		count++;
 	}
@@ -93,7 +93,7 @@ static int make_paths(const struct growth_rows_request *request, struct growth_r
 	for (size_t i = 0; i < g->stacks; i++) {
 		growth_stack_add(&l->all, &g->stack[i]);
 		l->item[i].sum = path_of(g, &g->stack[i]);
-		room = put_frames(g, request, &l->item[i].sum, room);
+		room = copy_frames(g, request, &l->item[i].sum, room);
 	}
 	qsort(l->item, g->stacks, sizeof(*l->item), compare_items);
 	for (size_t i = 0; i < g->stacks; i++) {
@@ -149,7 +149,7 @@ static double weight_of_all(const struct growth_row_list *l, const struct field 
 	return sum;
 }
 
-/* Of paths with the same first `depth` frames, those with the heaviest next one, or without. */
+/* Finds those of the paths with the same first `depth` frames that have the heaviest next one. */
 static struct paths heaviest(const struct growth_row_list *l, const struct field *key,
 			     struct paths of, size_t depth, double *ret_weight)
 {
@@ -187,7 +187,7 @@ static struct growth_stack commonest(const struct growth_row_list *l, const stru
 	size_t depth = ret.frames > 0;
 	bool more = true;
 
-	/* As what is still there of processes that have ended. */
+	/* Nothing has this weight, as with processes that have ended: growth decides. */
 	if (whole <= 0) {
 		key = fields_find(&growth_columns, "growth", 6);
 		whole = weight_of_all(l, key, paths);
@@ -245,8 +245,8 @@ static void join_places(struct growth_row_list *l, const struct field *key)
 /* ---- order ---- */
 
 /*
- * Its error is larger than it is: nothing is known of it. Of blocks: their bounds are so far apart,
- * and its growth does not tell it either.
+ * True if the error of the growth is larger than the growth. For blocks: their bounds are too far
+ * apart, and the growth of memory does not confirm them either.
  */
 static bool is_unsure(const struct growth *g, const struct growth_stack *s)
 {
@@ -294,7 +294,7 @@ struct row_order {
 	struct growth_rows of;
 };
 
-/* Of what is still there, the most that may be: pages without an address would hide a leak. */
+/* By the most that may still be there: pages without an address would hide a leak. */
 static int compare_key(const struct row_order *o, const struct field *f,
 		       const struct growth_stack *x, const struct growth_stack *y)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The table of growth: a row for each place, and what is to be said of all. */
+/* Writes the table of growth: a row for each place, and notes below the rows. */
 #include <limits.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ static size_t count_repeats(const uint32_t *frame, size_t count, size_t period)
 	return n;
 }
 
-/* Functions that call themselves, or each other in turn, once: those of the shortest turn. */
+/* How many functions call each other in turn, from the first on, and how often; 1: none does. */
 static size_t find_period(const uint32_t *frame, size_t count, size_t *ret_times)
 {
 	for (size_t period = 1; period <= PERIOD_MOST; period++) {
@@ -124,7 +124,7 @@ static bool put_turns(struct code_line *c, const uint32_t *frame, size_t period,
 	       put_text(c, text);
 }
 
-/* What is not whole is taken back. */
+/* Writes the callers that there is room for. One that does not fit is removed again. */
 static void put_path(struct code_line *c, const struct growth_stack *s)
 {
 	struct strbuf *code = &c->t->code;
@@ -205,7 +205,7 @@ static const char *code_text(struct growth_table *t, const struct growth_row *r,
 	return strbuf_str(&t->code);
 }
 
-/* That of the place. NULL: not known. */
+/* The line of source code of the place. NULL: not known. */
 static const char *source_text(struct growth_table *t, const struct growth_stack *s)
 {
 	strbuf_clear(&t->line);
@@ -293,7 +293,7 @@ static void put_notes(void *arg, struct strbuf *out)
 	say_all(out, &said, 0, width);
 }
 
-/* Also the notes: the counters may have changed where no stack could be taken. */
+/* Writes the notes, too: the counters may have changed where no stack could be taken. */
 static void put_nothing(struct growth_table *t, struct strbuf *out)
 {
 	strbuf_printf(out, "%s\n",

@@ -24,7 +24,7 @@ struct maps_table {
 	char address[40]; /* of the current row: "7f0123456000-7f0123457000" */
 };
 
-static bool narrower(const struct maps_table *t, unsigned width)
+static bool is_narrower(const struct maps_table *t, unsigned width)
 {
 	return t->style->width && t->style->width < width;
 }
@@ -39,9 +39,9 @@ static bool has_column(const struct maps_table *t, const struct field *f)
 		return t->r->rest;
 	if (f->counter >= MAPS_NODE0)
 		return t->r->nodes >> (f->counter - MAPS_NODE0) & 1;
-	if (f->counter < 0 || !narrower(t, WIDE_ENOUGH))
+	if (f->counter < 0 || !is_narrower(t, WIDE_ENOUGH))
 		return true;
-	if ((f->counter == MAPS_SHARED || f->counter == MAPS_SWAP_PSS) && narrower(t, NARROW))
+	if ((f->counter == MAPS_SHARED || f->counter == MAPS_SWAP_PSS) && is_narrower(t, NARROW))
 		return false;
 	return f->counter <= MAPS_SHARED || !map_has(total, f->counter) || total->value[f->counter];
 }
@@ -58,7 +58,7 @@ static struct cell cell_of_mapping(struct maps_table *t, const struct mapping *m
 	struct value v = field_value(f, &m, NULL);
 	struct cell cell = cell_of_value(f, v);
 
-	if (f->type == FIELD_ADDRESS && !narrower(t, NARROW))
+	if (f->type == FIELD_ADDRESS && !is_narrower(t, NARROW))
 		return cell_of_range(t, m);
 	cell.cut = v.cut;
 	return cell;

@@ -14,7 +14,7 @@ PAGE_PARTS(past);
 PAGE_PARTS(grow);
 PAGE_PARTS(peak);
 PAGE_PARTS(files);
-/* Those of serve, and their content security policies. */
+/* The pages of serve, and their content security policies. */
 PAGE_PARTS(live);
 PAGE_PARTS(live_files);
 extern const struct packed live_policy, live_files_policy;

@@ -265,7 +265,7 @@ static void put_html_rows(struct strbuf *out, const struct peak_rows *t, size_t 
 	strbuf_puts(out, "</tbody></table></div>");
 }
 
-/* Those that held memory at the peak, and behind a line that opens, the others. */
+/* Writes processes that held memory at the peak and, behind a line that opens, the others. */
 static void put_processes(struct strbuf *out, const struct peak *p)
 {
 	const struct peak_rows t = list_columns(p);

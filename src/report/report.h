@@ -34,7 +34,7 @@ void render_compare_table(struct strbuf *out, const struct compare_report *r,
 /* The document zmem.compare (src/dist/documents.txt), with a final newline. */
 void render_compare_json(struct strbuf *out, const struct compare_report *r);
 
-/* Of the style, bytes, header, color and width are used. */
+/* The style gives bytes, header, color and width. */
 void render_system_table(struct strbuf *out, const struct system_report *r,
 			 const struct table_style *style);
 /* The document zmem.system (src/dist/documents.txt), with a final newline. */
@@ -66,7 +66,7 @@ void render_live_files_page(struct strbuf *out, const char *host, const struct s
 void render_live_files_policy(struct strbuf *out);
 /* A line for each row and one for all of them (src/dist/documents.txt). */
 void render_files_ndjson(struct strbuf *out, const struct files_report *r);
-/* Of the style, header and only_total are used. */
+/* The style gives header and only_total. */
 void render_files_csv(struct strbuf *out, const struct files_report *r,
 		      const struct table_style *style);
 

@@ -117,7 +117,7 @@ static void find_freed(const struct result *r, struct summary *ret)
 		const struct process *p = r->rows[i].process;
 		const enum pss_status why = process_status(p, VALUE_FREED);
 
-		/* One without memory has none to free. */
+		/* A process without memory has none to free. */
 		if (why == PSS_OK || why == PSS_SKIPPED || !process_has(p, COUNTER_RSS))
 			continue;
 		ret->freed[why].count++;
@@ -148,7 +148,7 @@ void summary_print(struct strbuf *out, const struct result *r, const struct tabl
 	find_freed(r, &summary);
 	find_away(s, &summary.away);
 	find_nodes(r, &summary);
-	/* It looks used, and the kernel takes it when it needs it. */
+	/* Lazily freed memory looks used, and the kernel takes it when it needs it. */
 	summary.lazyfree = if_worth(r, t->have & COUNTER_BIT(COUNTER_LAZYFREE),
 				    t->value[COUNTER_LAZYFREE], LAZYFREE_PART);
 	/* Memory that no row shows. */

@@ -316,7 +316,7 @@ static void put_across(struct page *p)
 
 /* ---- how it was counted; cgroups and nodes ---- */
 
-/* So many have a line of their own, unless all are asked for. */
+/* So many cgroups have a line of their own, unless all are asked for. */
 #define CGROUPS_SHOWN 20
 
 static const char freeing[] =
@@ -664,7 +664,7 @@ static void put_gpus(struct page *p)
 
 /* ---- the short form ---- */
 
-/* So many lines leave room for those below on a screen of 24. */
+/* So many lines leave room for the lines below on a screen of 24. */
 #define HEAD_LINES 14
 
 static void put_short(struct page *p)

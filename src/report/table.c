@@ -17,7 +17,7 @@
 
 /* A row with more of the mappings that the kernel allows than this is marked. */
 #define MAPS_PERCENT 80
-/* As ps_mem and lsof write it. */
+/* ps_mem and lsof write it so. */
 #define DELETED_MARK " (deleted)"
 /* In a recording, at the moment of an OOM kill. */
 #define KILLED_MARK " (killed)"
@@ -57,7 +57,7 @@ static struct cell cell_of_user(const struct table *t, const struct field *f,
 	return cell_text(f->group(p));
 }
 
-/* Of the name; NULL: it has none. */
+/* The mark behind the name; NULL: there is none. */
 static const char *mark_of(const struct table *t, const struct process *p)
 {
 	if (t->r->killed && p->pid == t->r->killed && p->kind != PROCESS_SUM)
@@ -68,7 +68,7 @@ static const char *mark_of(const struct table *t, const struct process *p)
 static bool is_yellow(const struct table *t, const struct field *f, const struct row *r,
 		      struct value v)
 {
-	/* It swaps. */
+	/* The process swaps. */
 	if (f->counter == COUNTER_SWAP || f->counter == COUNTER_SWAP_PSS)
 		return r->swaps && field_is_counter(f);
 	if (!(f->flags & FIELD_SINCE) || f->counter >= 0 || !v.known || v.number <= 0)

@@ -90,7 +90,7 @@ static int make_metrics(struct server *s, const struct request *request, struct 
 	return 0;
 }
 
-/* Says of which process it is a thread if the first pid is none of a process. */
+/* If the first pid is that of a thread, the message names its process. */
 static void explain_thread(const struct server *s, struct http_query *q)
 {
 	pid_t pid = q->query.filter.pids[0], process;

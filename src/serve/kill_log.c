@@ -12,7 +12,7 @@
 
 int kill_log_init(struct kill_log *l, const struct field *key, size_t shown_max)
 {
-	/* So one that is not shown is always among them. */
+	/* With so many, a group that is not shown is always among them. */
 	size_t groups_max = 2 * shown_max;
 
 	*l = (struct kill_log){
@@ -199,7 +199,7 @@ void kill_log_result(struct kill_log *l, const struct result *shown, struct resu
 		.group = l->key,
 		.rows = l->row,
 		.row_count = place_rows(l, shown),
-		/* Their series is there from the start. */
+		/* The series of the others is there from the start. */
 		.others_count = 1,
 		.others = {.processes = l->others},
 	};

@@ -307,7 +307,7 @@ static int add_address(const struct options *o, struct listeners *l, const char 
 	return add_unix(o, l, a.path, text, (int)len);
 }
 
-/* As sd_listen_fds(3): LISTEN_FDS counts only if LISTEN_PID is this process. */
+/* As sd_listen_fds(3) does: LISTEN_FDS counts only if LISTEN_PID is this process. */
 int listeners_handed_over(void)
 {
 	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
@@ -333,7 +333,7 @@ static int adopt_systemd_sockets(const struct options *o, struct listeners *l, i
 					 fd);
 		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
-		/* It cannot fail: there is room, and no text to copy. */
+		/* Cannot fail: there is room, and no text to copy. */
 		add_listener(o, l, fd, NULL, NULL);
 	}
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who is at the other end of a connection, so that one client does not take the connections of
+ * The client at the other end of a connection, so that one client does not take the connections of
  * others (connections.h). A program of this machine counts with its user: it can have any number of
  * processes, of sockets and of addresses in 127.0.0.0/8.
  */

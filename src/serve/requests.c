@@ -278,7 +278,7 @@ static bool has_one_host(struct requests *c, struct MHD_Connection *connection, 
 }
 
 /*
- * Where the names of the address are known, on loopback and where --listen has a name, Host must be
+ * If the names of the address are known, on loopback and where --listen has a name, Host must be
  * one of them. On loopback, pages of other sites are refused, too.
  */
 static unsigned check_site(struct requests *c, struct MHD_Connection *connection,

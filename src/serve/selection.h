@@ -47,8 +47,8 @@ struct selection {
 };
 
 /*
- * The rows of the query. Returns 0, -ENOMEM, or -E2BIG where its pattern has spent its budget.
- * selection_done() in either case.
+ * Makes the rows of the query. Returns 0, -ENOMEM, or -E2BIG where its pattern has spent its
+ * budget. selection_done() in either case.
  */
 int selection_query(struct selection *v, struct snapshot *snapshot, const struct query *q);
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * For a command that runs on and on: it gives way to others, it is not swapped out, and it says
- * what it costs.
+ * For a command that runs without an end: it yields to other processes, it is not swapped out, and
+ * it says what it costs.
  */
 #ifndef ZMEM_SESSION_BACKGROUND_H
 #define ZMEM_SESSION_BACKGROUND_H

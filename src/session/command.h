@@ -10,7 +10,7 @@ struct fields;
 struct options;
 
 enum command_trait {
-	/* Its words: */
+	/* The words that a command takes: */
 	COMMAND_PIDS = 1 << 0,	/* process numbers */
 	COMMAND_WORD = 1 << 1,	/* one word: a file, a directory, a group, … */
 	COMMAND_WORDS = 1 << 2, /* two of them */

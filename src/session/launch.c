@@ -23,7 +23,7 @@ static const struct {
 } own_signals[LAUNCH_SIGNALS] = {
 	/* write() reports a closed pipe; a signal would end the program in the middle of a file. */
 	{SIGPIPE, SIG_IGN},
-	/* Likewise a file beyond RLIMIT_FSIZE: its first half is removed again. */
+	/* A file beyond RLIMIT_FSIZE is an error, too: its first half is removed again. */
 	{SIGXFSZ, SIG_IGN},
 	/* While it is ignored, wait(2) has no children that have ended. */
 	{SIGCHLD, SIG_DFL},
@@ -154,7 +154,7 @@ int launch_release(struct launch *l)
 	close(TAKE_FD(l->go_fd));
 	if (n != 1)
 		return log_errno(-errno, "starting %s", l->argv[0]);
-	/* Its end of the pipe is closed when it is executed. */
+	/* The command's end of the pipe is closed when the command is executed. */
 	do
 		n = read(l->failed_fd, &error, sizeof(error));
 	while (n < 0 && errno == EINTR);

@@ -41,7 +41,7 @@ bool launch_wait(struct launch *l, int flags);
  * that was ended has the exit code 0.
  */
 void launch_end(struct launch *l, bool ended, bool quiet);
-/* Of this program: the command's, or 125 to 127 if this program failed with the code `own`. */
+/* The exit code of this program: the command's, or 125 to 127 if this program failed with `own`. */
 int launch_exit_code(const struct launch *l, int own);
 /* A command that was not released never begins. */
 void launch_close(struct launch *l);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* One line and one write per message, with nothing that a terminal would interpret. */
+/* Prints messages: each is one line and one write, with nothing that a terminal would interpret. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "session/log.h"
 #include "session/options.h"
 
-/* Of a longer message the beginning and the end are printed: the end says why. */
+/* A longer message is printed without its middle: the end says why. */
 #define HEAD_MAX     200
 #define TAIL_MAX     300
 #define WHY_MAX	     200

@@ -15,7 +15,7 @@ enum exit_code {
 	EXIT_USAGE = 2,
 	EXIT_NOT_FOUND = 3,
 	EXIT_DIFFERENT = 4,
-	/* Of peak and grow with a command, as env(1) has them: its own are the command's. */
+	/* Exit codes of own failures of peak and grow (env(1)); others are the command's. */
 	EXIT_UNMEASURED = 125,
 	EXIT_NOT_EXECUTED = 126,
 	EXIT_NO_COMMAND = 127,

@@ -7,9 +7,9 @@
 
 /* A time, or a whole second, minute or day, as it was typed. Times are ms since the epoch. */
 struct moment {
-	int64_t first_ms, last_ms; /* both are in it; of a time they are equal */
-	/* When summer time ends, clocks show an hour twice. It is the second one; so much before it
-	 * was the first one. 0: once. */
+	int64_t first_ms, last_ms; /* both are in the moment; they are equal for a time */
+	/* When summer time ends, clocks show an hour twice. The moment is in the second one; the
+	 * clocks showed the same time so much earlier. 0: they showed it once. */
 	int64_t twin_ms;
 };
 
@@ -20,7 +20,7 @@ struct moment {
  */
 int moment_parse(const char *text, int64_t end_ms, struct moment *ret);
 
-/* Moves it to the first one of two. */
+/* Moves a moment that clocks show twice to the first of the two hours. */
 void moment_to_twin(struct moment *m);
 
 /* Parses "7d", "10m", "1.5h", "30" (seconds) at the beginning. Returns the length or -EINVAL. */

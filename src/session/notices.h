@@ -9,7 +9,7 @@
 int notices_opened(struct session *s, int error);
 /* A snapshot was taken. */
 void notices_collected(struct session *s);
-/* That the filters choose no process, where the output does not say it. */
+/* Says that the filters choose no process, where the output does not say it. */
 void notices_no_match(struct session *s);
 /* Some of them: enum collect_notice. */
 void notices_say(struct session *s, unsigned which);

@@ -150,7 +150,7 @@ const struct option_entry option_table[] = {
 	{"sample", 0, "N", STRING, AT(sample), OPTIONS_MEASURE,
 	 "grow: the stacks of one page in N, at random (1: all; default: all up to 60,000 a second of a process on a CPU, then 16); with --malloc, one in N bytes (default: 16K, and more at high rates)"},
 	{"keep", 0, "TIME[,SIZE]", STRING, AT(keep), OPTIONS_MEASURE,
-	 "record: for ever in a directory, and keep that much, such as 7d or 7d,500M"},
+	 "record: without an end, in a directory, and keep that much, such as 7d or 7d,500M"},
 	{"dense", 0, "PERCENT", SHARE, AT(dense), OPTIONS_MEASURE,
 	 "record --keep: a snapshot each second while less RAM or swap is left (default: 5; 0: never)"},
 	{"stall", 0, "PERCENT", SHARE, AT(stall), OPTIONS_MEASURE,
@@ -288,7 +288,7 @@ static int set_choice(struct options *o, const struct option_entry *e, const cha
 		return set_groups(o, e, arg, ret);
 	for (int i = 0; e->words[i]; i++) {
 		if (strcmp(e->words[i], meant) == 0) {
-			/* Of other choices the last one counts: it overrules an alias. */
+			/* For other options the last choice counts: it overrules an alias. */
 			if (e->words == group_words && *ret && strcmp(options_group_key(o), meant))
 				return refuse_second(o, e, options_group_key(o), meant);
 			*ret = i;

@@ -203,7 +203,7 @@ extern const size_t option_count;
 
 /* Whether the option was given, also with its default as the value. */
 bool options_given(const struct options *o, const struct option_entry *e);
-/* Its argument may be left out. */
+/* Whether the argument of the option may be left out. */
 bool options_may_be_flag(const struct option_entry *e);
 /* Whether the command takes the option. */
 bool options_taken(const struct option_entry *e, const struct command *command);

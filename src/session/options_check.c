@@ -251,7 +251,7 @@ int options_check(const struct options *o)
 				 SOURCE_READERS_MAX);
 	if (o->cgroup && !*o->cgroup)
 		return log_usage(o, "--cgroup: no pattern in it");
-	/* Of a variable that is not set: it would match everything. */
+	/* A variable that is not set may have made it: it would match everything. */
 	if (o->filter && !*o->filter)
 		return log_usage(o, "--filter: no pattern in it");
 	return options_metrics(o) ? options_check_metrics(o) : 0;

@@ -108,7 +108,8 @@ static int begin(struct output *out, const char *path, int fd, bool hidden)
 	return r < 0 ? report_open(path, out->file.refusal, r) : 0;
 }
 
-static int open_or(struct output *out, const struct options *o, int fd)
+/* `fd`: what is written to without --output. */
+static int open_output(struct output *out, const struct options *o, int fd)
 {
 	int r = begin(out, o->output, fd, false);
 
@@ -128,12 +129,12 @@ static int open_or(struct output *out, const struct options *o, int fd)
 
 int output_open(struct output *out, const struct options *o)
 {
-	return open_or(out, o, STDOUT_FILENO);
+	return open_output(out, o, STDOUT_FILENO);
 }
 
 int output_open_beside(struct output *out, const struct options *o)
 {
-	return open_or(out, o, STDERR_FILENO);
+	return open_output(out, o, STDERR_FILENO);
 }
 
 int output_open_private(struct output *out, const char *path)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Where output goes: stdout, or a file. `struct output` is for a command that ends: its file
- * appears whole or not at all. `struct append` is for a command that runs on and on: it appends.
+ * appears whole or not at all. `struct append` is for a command without an end: it appends.
  */
 #ifndef ZMEM_SESSION_OUTPUT_H
 #define ZMEM_SESSION_OUTPUT_H

@@ -324,7 +324,7 @@ int query_args_read(struct query *q, struct field_list *columns, const struct op
 		r = read_order(q, columns, o, pss);
 	q->needs = column_needs(q, columns, o) | format_needs(o, q->group);
 	q->top = (size_t)o->top;
-	/* Of rows that grew, --min is the growth. */
+	/* For rows that grew, --min is the growth. */
 	q->grown_steady = o->min == MIN_DEFAULT;
 	if (o->grow)
 		q->grown_min = o->min == MIN_DEFAULT ? GROWN_USUAL : o->min;

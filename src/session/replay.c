@@ -136,7 +136,7 @@ int replay_open(struct replay *r, const char *path, bool quiet)
 	return 0;
 }
 
-/* Of today, as the local time has it. */
+/* The last midnight of local time. */
 static int64_t midnight_ms(void)
 {
 	time_t now = time(NULL);

@@ -42,7 +42,7 @@ void replay_close(struct replay *r);
  */
 int replay_moment(const struct replay *r, const struct options *o, const char *option,
 		  const char *text, struct moment *ret);
-/* Likewise from --since to --until, without them all time. */
+/* The same from --since to --until, without them all time. */
 int replay_range(const struct replay *r, const struct options *o, struct moment *ret);
 /*
  * Reads "event:N", where 1 is the newest event: *ret_event from 0. Returns 0; -EINVAL if it is no

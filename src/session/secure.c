@@ -53,7 +53,7 @@ int secure_start(bool administers, bool records, bool opens, uint64_t *ret_held)
 	bool trusted = !getauxval(AT_SECURE);
 	int r;
 
-	/* As another user the program could write that user's files, which it never needs. */
+	/* With setuid the program could write files of another user, which it never needs. */
 	if (getuid() != geteuid() || getgid() != getegid())
 		return log_error("starting: it is not meant to be setuid or setgid (give it "
 				 "file capabilities instead: setcap "

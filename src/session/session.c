@@ -504,7 +504,7 @@ int session_next(struct session *s, uint64_t missed, size_t fit, struct result *
 	return r ? r : session_collect(s, ret);
 }
 
-int session_keep(struct session *s, const struct result *result)
+int session_finish_tick(struct session *s, const struct result *result)
 {
 	struct collector *c = &s->collector;
 	int r = delta_set_update(&s->deltas, &s->query, &c->snapshot, &c->rows, &result->totals);

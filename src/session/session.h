@@ -30,7 +30,7 @@ struct session {
 	int exit_code;		 /* EXIT_DONE, EXIT_NOT_FOUND or EXIT_DIFFERENT */
 	bool filters_only;	 /* COMMAND_FILTERS */
 	char nothing[256];	 /* what to say if no process matches */
-	/* Of a series: */
+	/* For a series: */
 	struct delta_set deltas;
 	bool from_start; /* rows are compared with the first ones, not with the last ones */
 	struct background background;
@@ -83,7 +83,7 @@ int session_collect(struct session *s, struct result *ret);
 int session_requery(struct session *s, bool filter_changed, struct result *ret);
 /* collector_read_memcgs(), with its notice printed. Returns 0 or a negative errno. */
 int session_read_memcgs(struct session *s, bool details);
-/* Likewise collector_read_limits(); but it returns an exit code after a message. */
+/* The same for collector_read_limits(); but it returns an exit code after a message. */
 int session_read_limits(struct session *s);
 void session_close(struct session *s);
 
@@ -100,11 +100,11 @@ bool session_ended(const struct session *s);
 /*
  * Takes the next snapshot; `missed`: ticks that were skipped so far; `fit`: the most rows to show,
  * 0: all. Returns 0, or an exit code after a message: then the next snapshot may succeed. The
- * result is valid until session_keep(), which must be called after the result was shown, and
+ * result is valid until session_finish_tick(), which must be called after the result was shown, and
  * returns likewise.
  */
 int session_next(struct session *s, uint64_t missed, size_t fit, struct result *ret);
-int session_keep(struct session *s, const struct result *r);
+int session_finish_tick(struct session *s, const struct result *r);
 /* A part of session_next(): begins what a tick shows beside its rows. */
 void session_begin_delta(struct session *s, uint64_t missed);
 /*

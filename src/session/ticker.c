@@ -38,7 +38,7 @@ uint64_t ticker_due(uint64_t start_us, uint64_t interval_us, uint64_t next, uint
 	return passed % interval_us <= interval_us / LATE_PART ? newest : newest + 1;
 }
 
-/* One shot at the next tick. If that time is past, the timer fires at once. */
+/* Sets the timer for the next tick. If that time is past, the timer fires at once. */
 static int arm(const struct ticker *t)
 {
 	uint64_t at = t->start_us + t->next * t->interval_us;

@@ -154,9 +154,9 @@ static uint64_t phys_mask(uint64_t pfn_end, size_t page_size)
 }
 
 /*
- * Has the kernel side (bpf/calibrate.bpf.h) find the direct map and the array of struct page, by
- * two pages of this process with known content. No reader may run meanwhile. Returns 0, or a
- * negative errno and in *ret_why the check that failed: a constant text.
+ * Has bpf/calibrate.bpf.h find the direct map and the array of struct page, by two pages of this
+ * process with known content. No reader may run meanwhile. Returns 0, or a negative errno and in
+ * *ret_why the check that failed: a constant text.
  */
 static int calibrate(int map_fd, const struct readers *readers, const char **ret_why)
 {

@@ -122,7 +122,7 @@ static void add_frames(struct census_frames *to, const struct census_frames *fro
 }
 
 /* The sums of the last request, which then begin at 0. */
-static struct census_frames take_sums(struct census_source *s)
+static struct census_frames drain_sums(struct census_source *s)
 {
 	struct zmem_census *v = s->visit;
 	struct census_frames sums = {.charged = v->charged};
@@ -180,7 +180,7 @@ static int count_all(struct census_source *s, const struct frame_span *span, siz
 		r = run_request(s);
 		if (r < 0)
 			return r;
-		sums = take_sums(s);
+		sums = drain_sums(s);
 		add_frames(frames_of(s, span[i].node), &sums);
 	}
 	return 0;
@@ -219,9 +219,9 @@ static uint64_t looked_at(const struct census_frames *f)
 }
 
 /*
- * Half of the interval of the sum of `count` estimates with these sums of their squares. Where none
- * or few pieces had such frames, their spread tells nothing: what is in none of many pieces is with
- * 95 % in fewer than three of as many others.
+ * Half of the interval of the sum of `count` estimates with these sums of their squares. If few
+ * pieces or none had such frames, their spread says nothing. But what no piece of many has is, with
+ * 95 %, in fewer than three of as many others.
  */
 static uint64_t interval(uint64_t sum, double squares, unsigned count)
 {
@@ -254,7 +254,7 @@ static int count_sample(struct census_source *s, const struct frame_span *span, 
 		r = run_request(s);
 		if (r < 0)
 			return r;
-		one = take_sums(s);
+		one = drain_sums(s);
 		add_frames(&ret->all, &one);
 		for (int i = 0; i < ZMEM_FRAMES; i++)
 			squares[i] += (double)one.kind[i] * (double)one.kind[i];
@@ -288,7 +288,7 @@ int census_source_read(struct census_source *s, const struct zones *zones,
 	memset(s->visit->others, 0, sizeof(s->visit->others));
 	memset(s->visit->owners, 0, sizeof(s->visit->owners));
 	memset(s->visit->pools, 0, sizeof(s->visit->pools));
-	take_sums(s);
+	drain_sums(s);
 	if (method == CENSUS_SAMPLE) {
 		r = count_sample(s, span, count, ret);
 		s->nodes = 0;
@@ -379,7 +379,7 @@ int census_source_cgroups(struct census_source *s, struct arena *arena,
 	for (size_t i = 0; r == 0 && i < ZMEM_CENSUS_OWNERS && used < count; i++)
 		if (v->owners[i].key)
 			r = name_owner(s, &v->owners[i], arena, &owner[used++]);
-	/* Those that found no room in the table are in the row without a name. */
+	/* Owners that found no room in the table are in the row without a name. */
 	for (int i = 0; r == 0 && i < ZMEM_CHARGES; i++)
 		owner[used].cgroup.bytes[i] =
 			(uint64_t)((double)v->others[i] * s->scale) * s->page_size;

@@ -11,7 +11,7 @@ struct path {
 };
 
 /* Puts a name before the path. */
-static enum zmem_oom_path_status put_name(struct path *p, const char *name, size_t len)
+static enum zmem_oom_path_status prepend_name(struct path *p, const char *name, size_t len)
 {
 	/* A name that was freed meanwhile may be any text. */
 	if (!len || memchr(name, '/', len) || (len <= 2 && memcmp(name, "..", len) == 0))
@@ -47,7 +47,7 @@ enum zmem_oom_path_status cgroup_path_read(const struct zmem_oom_path *from, con
 
 		if (i == from->memory_up)
 			memory = path.at;
-		status = len < (size_t)(end - name) ? put_name(&path, name, len)
+		status = len < (size_t)(end - name) ? prepend_name(&path, name, len)
 						    : ZMEM_OOM_PATH_RACED;
 		name += len / sizeof(*words) * sizeof(*words) + sizeof(*words);
 	}

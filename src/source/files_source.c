@@ -147,7 +147,7 @@ static int name_device(struct file_set *set, struct cached_file *file)
 	return file->name ? 0 : -ENOMEM;
 }
 
-/* One walk over all file systems. -ESTALE: the place of a visit was gone at the next one. */
+/* Walks all file systems once. -ESTALE: the place of a visit was gone at the next one. */
 static int walk(struct files_source *s, enum zmem_files_mode mode, struct files_decoder *d)
 {
 	struct zmem_files *v = s->visit;

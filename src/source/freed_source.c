@@ -2,12 +2,12 @@
 /*
  * Runs the programs of bpf/freed.bpf.c. A reading begins with what holds files of shared memory
  * (held_source.h). Then an iterator goes over all processes, again and again: in each pass it walks
- * each process that is not finished, for at most some milliseconds. What it meets of pages is in a
- * map of the programs. A last pass looks for forks.
+ * each process that is not finished, for at most some milliseconds. The pages that it meets are in
+ * a map of the programs. A last pass looks for forks.
  *
  * An address space that processes of several groups share ends with none of them. A walk that was
  * raced may have counted some mappings twice, so the whole reading begins anew, at most TRIES
- * times: with higher numbers of groups, so that what is in the map of pages is of no meaning.
+ * times: with higher numbers of groups, so that older entries of the map of pages mean nothing.
  */
 #include "source/freed_source.h"
 
@@ -28,9 +28,9 @@
 #include "zmem/freed.h"
 
 #define TRIES 3
-/* Passes over all processes: the largest takes so many. */
+/* Passes over all processes, at most: the largest process takes so many. */
 #define PASSES_MAX (1024 * 1024)
-/* Pages that there is always room for. */
+/* The map has room for at least so many pages. */
 #define PAGES_LEAST (16 * 1024)
 /* The numbers of groups never come near the end of their type. */
 #define FIRST_MAX (UINT32_MAX / 2)
@@ -43,7 +43,7 @@ struct freed_source {
 	bool used;     /* the map of pages is not empty */
 };
 
-/* What a reading is about. */
+/* What a reading reads, and what it has found. */
 struct reading {
 	struct freed_source *source;
 	struct snapshot *snapshot;
@@ -71,7 +71,7 @@ void freed_source_close(struct freed_source *s)
 	free(s);
 }
 
-/* As the header says. */
+/* How many pages the map has room for; see freed_source_open(). */
 static uint32_t page_room(const struct meminfo *m, uint32_t page_size)
 {
 	uint64_t most = m->value[MEMINFO_TOTAL] / page_size / 2;
@@ -137,7 +137,7 @@ static bool is_walked(const struct process *p)
 	return p->kind == PROCESS_USER && p->mm_id && p->mm_owner;
 }
 
-/* Which group each address space belongs to, and which one stands for each group. */
+/* Finds the group of each address space, and the process that counts the sum of each group. */
 static int find_groups(struct reading *r)
 {
 	struct snapshot *s = r->snapshot;
@@ -188,7 +188,7 @@ static int want_process(struct reading *r, const struct process *p, const struct
 	return bpf_map_update_elem(r->source->visits.handle.fd[BPF_WANTED], &pid, w, 0);
 }
 
-/* Also those that are in no group: what is not listed was born later. */
+/* Lists processes of no group: a process that is not listed began later. */
 static int list_others(struct reading *r)
 {
 	int error = 0;
@@ -279,8 +279,8 @@ static int walk(struct reading *r)
 	return error == 0 ? iterator_run(s->visits.link_fd) : error;
 }
 
-/* The pages of a process that ended meanwhile were counted as mapped once more than they are. */
-static void blame_ended(struct reading *r)
+/* Marks walks as raced: the pages of a process that ended meanwhile were counted once too often. */
+static void mark_raced(struct reading *r)
 {
 	for (size_t i = 0; i < r->count; i++) {
 		struct zmem_freed_want *w = &r->want[i];
@@ -326,13 +326,13 @@ static int read_once(struct reading *r)
 			error = bpf_map_lookup_elem(s->visits.handle.fd[BPF_WANTED], &pid, w);
 	}
 	if (error == 0)
-		blame_ended(r);
+		mark_raced(r);
 	for (size_t i = 0; error == 0 && i < r->count; i++)
 		raced += r->want[i].state == ZMEM_FREED_RACED;
 	return error < 0 ? error : raced;
 }
 
-/* What ends with the address space of a process; false if it is not known. */
+/* Adds what becomes free with the address space of a process; false if it is not known. */
 static bool add_memory(const struct reading *r, size_t i, uint64_t *bytes)
 {
 	const struct zmem_freed_want *w = &r->want[i];
@@ -403,7 +403,7 @@ static void set_values(struct reading *r)
 	}
 }
 
-/* Has the program know the swap devices, if any. */
+/* Gives the swap devices to the program, if there are any. */
 static int set_devices(struct freed_source *s, const struct zmem_swap *swap)
 {
 	struct zmem_swap copy = {};
@@ -441,7 +441,7 @@ int freed_source_read(struct freed_source *s, const struct file_set *tmpfs,
 
 		raced = read_once(&r);
 		error = raced < 0 ? raced : 0;
-		/* It was full of pages of earlier readings. */
+		/* The map was full of pages of earlier readings. */
 		raced |= s->visit->full && used;
 	}
 	if (error == 0)

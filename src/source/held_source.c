@@ -311,7 +311,7 @@ static void settle_own(struct holders *h)
 	}
 }
 
-static void hold(struct holders *h, uint64_t address, struct owner owner)
+static void add_reference(struct holders *h, uint64_t address, struct owner owner)
 {
 	struct zmem_held_file *f = file_at(h, address);
 
@@ -329,7 +329,7 @@ static void add_edges(struct holders *h)
 		const struct zmem_held_file *carrier = file_at(h, h->edge[i].carrier);
 
 		if (carrier)
-			hold(h, h->edge[i].file, owner_of_file(carrier));
+			add_reference(h, h->edge[i].file, owner_of_file(carrier));
 	}
 }
 
@@ -370,22 +370,22 @@ static void add_segments(struct holders *h)
 {
 	for (ssize_t i = 0; i < h->files; i++) {
 		if (h->file[i].segment)
-			hold(h, h->file[i].segment, owner_of_file(&h->file[i]));
+			add_reference(h, h->file[i].segment, owner_of_file(&h->file[i]));
 	}
 	for (ssize_t i = 0; i < h->segments; i++) {
 		const struct zmem_held_segment *s = &h->segment[i];
 
-		hold(h, s->file,
-		     s->ends ? (struct owner){.group = ZMEM_HELD_NONE}
-			     : owner_of_space(h, s->space, ZMEM_SPACE_IPC));
+		add_reference(h, s->file,
+			      s->ends ? (struct owner){.group = ZMEM_HELD_NONE}
+				      : owner_of_space(h, s->space, ZMEM_SPACE_IPC));
 	}
 }
 
 /* ---- files ---- */
 
 /*
- * Has another look at files of an inode, some of which have references that were not explained:
- * they may be those of a system call that is over, or of a process that was not walked and maps it.
+ * Looks once more at files of an inode with references that were not explained: they may be those
+ * of a system call that is over, or of a process that was not walked and maps it.
  */
 static struct owner check_again(struct held_source *h, const struct zmem_held_file *f, size_t count,
 				struct owner owner)

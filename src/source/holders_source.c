@@ -138,7 +138,7 @@ static bool is_before(const void *item, const void *arg)
 	return compare_files(&key->set->file[*(const size_t *)item], &key->file) < 0;
 }
 
-/* One record of an open file. */
+/* Receives one record of an open file. */
 static int match_open(void *arg, const void *data)
 {
 	struct holders_source *h = arg;
@@ -266,7 +266,7 @@ static int call_for_users(struct holders_source *h, const struct mapped *mapped,
 #define VISITS_MAX 8192
 #define WALKS_MAX  64
 
-/* One walk over the VMAs of a file. */
+/* Walks the VMAs of a file once. */
 static int walk_mappers(struct holders_source *h)
 {
 	struct zmem_mappers *v = h->visit;
@@ -357,9 +357,9 @@ static bool is_mapped_again(const struct holders_source *h, const struct mapped 
 }
 
 /*
- * An address space of no process that an iterator saw, before or behind the walks, may be that of a
- * process that has ended. If it still maps the file, its process is one that iterators do not see:
- * they see those of our pid namespace (kernel/bpf/task_iter.c).
+ * No iterator, before or after the walks, may have seen a process with this address space. If it no
+ * longer maps the file, its process has ended. If it does, iterators do not see its process: they
+ * see those of our pid namespace (kernel/bpf/task_iter.c).
  */
 static int find_hidden(struct holders_source *h)
 {

@@ -24,7 +24,7 @@ ssize_t iterator_visit(int prog_fd, pid_t pid, void *buf, size_t cap);
  */
 ssize_t iterator_read(int fd, size_t size, int (*fn)(void *arg, const void *record), void *arg);
 
-/* Runs an iterator whose program writes nothing. Returns 0 or a negative errno. */
+/* Runs an iterator with a program that writes nothing. Returns 0 or a negative errno. */
 int iterator_run(int link_fd);
 
 #endif

@@ -158,7 +158,7 @@ static const char *reason_of(int error)
 	}
 }
 
-static ssize_t ask(struct nvml_source *n)
+static ssize_t call_helper(struct nvml_source *n)
 {
 	ssize_t r = helper_call(&n->helper, 0);
 
@@ -176,7 +176,7 @@ ssize_t nvml_source_read(struct nvml_source *n, const struct gpu_part **ret, con
 	ssize_t r = n->error;
 
 	if (clock_us(CLOCK_MONOTONIC) >= n->again_us)
-		r = ask(n);
+		r = call_helper(n);
 	n->error = r < 0 ? (int)r : 0;
 	*ret = n->part;
 	*ret_why = n->why;

@@ -28,7 +28,7 @@ void nvml_source_close(struct nvml_source *n);
 ssize_t nvml_source_read(struct nvml_source *n, const struct gpu_part **ret, const char **ret_why);
 
 /*
- * Of the bytes that the program answered. Returns the number of parts, or -EBADMSG if they are
+ * Parses the bytes that the program answered. Returns the number of parts, -EBADMSG if they are
  * invalid, or -EIO if the library failed; then `why` has words.
  */
 #define NVML_WHY 192

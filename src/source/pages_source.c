@@ -28,7 +28,7 @@ struct pages_source {
 	struct visits visits;
 	struct zmem_pages_visit *visit; /* what a run of the program is asked and answers */
 	const char *refusal;
-	/* Of pages_source_maps(). */
+	/* For pages_source_maps(). */
 	struct pages_mapping *mapping;
 	size_t mappings, mappings_room;
 };
@@ -61,8 +61,8 @@ static void add_sum(struct zmem_pages_sum *to, const struct zmem_pages_sum *from
 }
 
 /*
- * True if the pages found are those that the process has by its counters, and these are the same
- * before and after. A large process rarely stands still. Of hugetlb pages no counter tells.
+ * True if as many pages were found as the counters of the process have, and the counters are the
+ * same before and after. A large process rarely stands still. Hugetlb pages have no counter.
  */
 static bool adds_up(const struct visits *v, const struct walk *walk)
 {
@@ -109,7 +109,7 @@ static int add_mappings(struct pages_source *s)
 	return 0;
 }
 
-/* One visit to a process. */
+/* Adds one visit to a process. */
 static int add_record(struct visits *v, struct walk *walk, const void *record)
 {
 	struct pages_source *s = (struct pages_source *)v;
@@ -198,7 +198,7 @@ static struct node_shares *nodes_of(const struct pages_source *s, struct snapsho
 	return n;
 }
 
-static void lack(struct process *p, unsigned asked, enum pss_status why)
+static void set_status(struct process *p, unsigned asked, enum pss_status why)
 {
 	if (asked & (ZMEM_PAGES_LAZY | ZMEM_PAGES_NODES))
 		p->status[VALUE_LAZYFREE] = why;
@@ -217,7 +217,7 @@ static int set_values(struct pages_source *s, const struct pages_work *w, unsign
 	struct node_shares *nodes;
 
 	if (!w->walk.whole) {
-		lack(p, asked, w->walk.visited || w->walk.tries ? PSS_RACED : PSS_GONE);
+		set_status(p, asked, w->walk.visited || w->walk.tries ? PSS_RACED : PSS_GONE);
 		return 0;
 	}
 	if (asked & (ZMEM_PAGES_LAZY | ZMEM_PAGES_NODES))
@@ -244,7 +244,7 @@ int pages_source_read(struct pages_source *s, unsigned asked, const struct zones
 	int r = s ? prepare(s, count) : -EOPNOTSUPP;
 
 	for (size_t i = 0; i < count; i++)
-		lack(process[i], asked, PSS_UNSUPPORTED);
+		set_status(process[i], asked, PSS_UNSUPPORTED);
 	if (r < 0)
 		return r;
 	if (asked & ZMEM_PAGES_NODES && !set_spans(s, zones))

@@ -63,7 +63,7 @@ static int open_place(void)
 		return -EPERM;
 	if (fstatat(fd, "..", &above, 0) < 0)
 		return -errno;
-	/* In a sticky directory nobody else can rename it. */
+	/* In a sticky directory no other user can rename it. */
 	if (above.st_mode & S_ISVTX)
 		above.st_mode &= ~(mode_t)(S_IWGRP | S_IWOTH);
 	return is_stat_of_root(&above) ? TAKE_FD(fd) : -EPERM;

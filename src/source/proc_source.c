@@ -241,7 +241,7 @@ static int count_unreadable(struct collecting *c, int error)
 	return denied || error == -ENOENT || error == -ESRCH ? 0 : error;
 }
 
-/* One process. Returns 0 if it is gone. */
+/* Reads one process. Returns 0 if it is gone. */
 static int collect_dir(struct collecting *c, pid_t pid, int pid_fd)
 {
 	char text[1024];

@@ -75,7 +75,7 @@ static int queue_visit(struct collection_state *c, const struct zmem_pss_record 
 }
 
 /* Returns false if no process is left. */
-static bool take_visit(struct collection_state *c, struct zmem_pss_record *ret)
+static bool next_visit(struct collection_state *c, struct zmem_pss_record *ret)
 {
 	bool there;
 
@@ -92,7 +92,7 @@ static bool has_pages(const struct zmem_pss_record *r)
 	return r->record.kind == ZMEM_PROCESS && (r->record.valid & ZMEM_VALID_PAGES);
 }
 
-/* One record of the walk over all processes. */
+/* Receives one record of the walk over all processes. */
 static int receive_record(struct reader *r, const void *data)
 {
 	struct zmem_pss_record record;
@@ -303,7 +303,7 @@ static int read_share(struct reader *r)
 	/* Each visit opens one of its own. */
 	close_fd(&fd);
 
-	while (err == 0 && take_visit(r->c, &record)) {
+	while (err == 0 && next_visit(r->c, &record)) {
 		err = repeat_walk(from, r->share.lane, &record);
 		if (err == -ESRCH) /* the process has ended meanwhile */
 			err = 0;

@@ -35,7 +35,7 @@ struct readers {
 	bool asks;		 /* the program takes questions (include/zmem/setup.h) */
 	struct decode_limits limits;
 	struct reader *reader[SOURCE_READERS_MAX];
-	/* Of the last look at RAM; and the processes since with pages that are not understood. */
+	/* The last look at RAM; and how many processes since had pages that were not understood. */
 	uint64_t pfn_end; /* one above the highest page of RAM; 0: unknown */
 	size_t unknown, unknown_at_look;
 };
@@ -43,8 +43,8 @@ struct readers {
 void readers_done(struct readers *readers);
 
 /*
- * For struct source_kind, of sources with a state that begins with struct readers. Reads with
- * `count` threads if the program takes questions.
+ * Functions for struct source_kind, of sources with a state that begins with struct readers. Reads
+ * with `count` threads if the program takes questions.
  */
 int readers_collect(void *state, unsigned count, struct snapshot *snapshot);
 int readers_revisit(void *state, pid_t pid, struct snapshot *snapshot);

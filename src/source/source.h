@@ -44,7 +44,7 @@ struct source_request {
 
 struct source;
 
-/* One way to read counters: a BPF object with its loader, a pin, or /proc. */
+/* A way to read counters: a BPF object with its loader, a pin, or /proc. */
 struct source_variant;
 
 /* The variants in the order they are tried; NULL after the last. */

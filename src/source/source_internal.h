@@ -56,8 +56,8 @@ struct source_variant {
 	enum bpf_object_id object;
 	enum bpf_loader loader;
 	/*
-	 * It reads kernel memory by bpf_probe_read_kernel(), which lockdown=confidentiality
-	 * forbids; else by bpf_rdonly_cast(), since Linux 6.2.
+	 * The variant reads kernel memory by bpf_probe_read_kernel(), which
+	 * lockdown=confidentiality forbids; else by bpf_rdonly_cast(), since Linux 6.2.
 	 */
 	bool probes;
 };
@@ -81,7 +81,7 @@ bool pin_source_is_ours(void);
  */
 int status_fill(struct process *p, int pid_fd);
 
-/* Likewise /proc/PID/stat, which has only majflt. */
+/* The same for /proc/PID/stat, which has only majflt. */
 void stat_fill(struct process *p, int pid_fd);
 
 /* The counters that status can have. */

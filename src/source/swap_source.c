@@ -72,7 +72,7 @@ void swap_source_close(struct swap_source *s)
 
 /* ---- opening ---- */
 
-/* Lets programs find the wait queue of /proc/swaps. A failure is told if no device is found. */
+/* Lets programs find the wait queue of /proc/swaps. A failure is reported if no device is found. */
 static int find_queue(struct swap_source *s)
 {
 	cleanup_close int swaps = open("/proc/swaps", O_RDONLY | O_CLOEXEC);
@@ -227,7 +227,7 @@ static bool adds_up(const struct visits *v, const struct walk *walk)
 	return found <= w->after || pages_apart(found, w->after) <= room;
 }
 
-/* One visit to a process. */
+/* Adds one visit to a process. */
 static int add_record(struct visits *v, struct walk *walk, const void *record)
 {
 	struct work *w = (struct work *)walk;
@@ -319,7 +319,7 @@ static void set_values(const struct swap_source *s, const struct work *w)
 	process_derive(p);
 }
 
-/* Of processes without swap. */
+/* Sets the costs of processes without swap to 0. */
 static void set_no_costs(struct snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->count; i++) {

@@ -114,7 +114,7 @@ static bool has_lower_pid(const void *item, const void *pid)
 	return w->pid < *(const __s32 *)pid;
 }
 
-/* One visit to a process that is wanted. */
+/* Receives one visit to a process that is wanted. */
 static int receive_record(void *arg, const void *record)
 {
 	struct visits *v = arg;

@@ -2,7 +2,7 @@
 /*
  * Runs a program that walks processes one visit after another (bpf/visit.bpf.h): an iterator goes
  * over all processes, again and again. In each pass it visits each process that is still in the map
- * BPF_WANTED, for less than a millisecond, and tells where the next pass goes on. A process leaves
+ * BPF_WANTED, for less than a millisecond, and notes where the next pass goes on. A process leaves
  * the map when what was found adds up to its counters. Where it does not, its walk begins anew.
  */
 #ifndef ZMEM_SOURCE_VISITS_H
@@ -16,7 +16,7 @@
 
 struct visits;
 
-/* A process that is walked. What a kind sums up stands behind it. */
+/* A process that is walked. The sums of a kind stand behind it. */
 struct walk {
 	struct process *process; /* NULL: the process is whichever has this pid */
 	pid_t pid;
@@ -32,10 +32,11 @@ struct visit_kind {
 	/* After the program was loaded; NULL: nothing is to be done. Returns 0 or a negative errno.
 	 */
 	int (*set_up)(struct visits *v);
-	/* Of those that begin with visits_begin(): */
+	/* For kinds that begin with visits_begin(): */
 	size_t walk_size, record_size; /* a record begins with a struct zmem_visit */
 	unsigned tries;		       /* how often a process is read before it is given up */
-	/* Adds what a visit found; at the first one of a walk w->visited is false. Likewise. */
+	/* Adds what a visit found; at the first one of a walk w->visited is false. Returns
+	 * likewise. */
 	int (*add)(struct visits *v, struct walk *w, const void *record);
 	/* Whether what was found of the process is all. */
 	bool (*adds_up)(const struct visits *v, const struct walk *w);

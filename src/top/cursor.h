@@ -40,8 +40,8 @@ void cursor_reset(struct cursor *c);
 /* Whether the key moves the cursor; if so, it has moved. */
 bool cursor_key(struct cursor *c, int key);
 /*
- * Takes new rows, of which id_of() tells the identities: selects the one that is held. False if it
- * is gone; then another row has its place.
+ * There are new rows, which id_of() identifies: selects the row that is held. False if that row is
+ * gone; then another row has its place.
  */
 bool cursor_restore(struct cursor *c, size_t count,
 		    struct row_id (*id_of)(const void *rows, size_t i), const void *rows);

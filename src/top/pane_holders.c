@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* One file and the processes that hold it. */
+/* The pane with one file and the processes that hold it. */
 #include <errno.h>
 #include <string.h>
 

@@ -36,7 +36,7 @@ struct grow_watch {
 	void *arg;
 };
 
-static int receive(void *arg, const void *message, size_t len)
+static int receive_message(void *arg, const void *message, size_t len)
 {
 	const struct grow_watch *w = arg;
 
@@ -468,7 +468,7 @@ int grow_watch_read(struct grow_watch *w,
 	w->fn = fn;
 	w->arg = arg;
 	ring_buffer__consume(w->wake);
-	return ring_drain_take(w->ring, receive, w);
+	return ring_drain_read(w->ring, receive_message, w);
 }
 
 static void add_cpu(struct grow_sums *sums, const struct zmem_grow_cpu *c)

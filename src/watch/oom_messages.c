@@ -155,7 +155,7 @@ static int read_unread(struct oom_messages *m, const struct zmem_oom_unread *fro
 	if (size != sizeof(*from) || from->count > ZMEM_OOM_LIST)
 		return -EBADMSG;
 	for (size_t i = 0; i < from->count; i++) {
-		/* Those that we cannot name are only counted. */
+		/* Processes without a pid here are only counted. */
 		if (!from->process[i].pid || from->process[i].pid > INT32_MAX)
 			continue;
 		if (!array_room(&m->unread, m->unread_count, &m->unread_room, 256))
@@ -258,7 +258,7 @@ int oom_messages_next_signal(struct oom_messages *m, struct oom_kill *ret,
 	}
 	ret->signal = (int)message.signal;
 	ret->boottime_ns = message.boottime_ns;
-	/* Those of two CPUs may come in another order. */
+	/* Messages of two CPUs may come in another order. */
 	missed = (int32_t)(message.receiver.head.kill - m->signals_over);
 	if (missed > 0) {
 		ret->missed = (uint32_t)missed;

@@ -43,7 +43,7 @@ struct oom_watch {
 	struct oom_request request; /* of the next line about a kill, if it has come */
 };
 
-static int receive(void *arg, void *data, size_t len)
+static int receive_message(void *arg, void *data, size_t len)
 {
 	struct oom_watch *w = arg;
 
@@ -93,7 +93,7 @@ static int attach(struct oom_watch *w, const struct bpf_handle *object, bool sig
 	w->ring_fd = fcntl(object->fd[BPF_RING], F_DUPFD_CLOEXEC, 0);
 	if (w->ring_fd < 0)
 		return -errno;
-	w->ring = ring_buffer__new(w->ring_fd, receive, w, NULL);
+	w->ring = ring_buffer__new(w->ring_fd, receive_message, w, NULL);
 	return w->ring ? 0 : -errno;
 }
 
@@ -207,7 +207,7 @@ void oom_watch_note_large(struct oom_watch *w, const struct snapshot *s)
 	cleanup_free struct large *list = NULL;
 
 	memset(w->large, 0, ZMEM_OOM_LARGE_SLOTS * sizeof(*w->large));
-	/* So few are all read. */
+	/* So few processes are all read. */
 	if (s->count > ZMEM_OOM_LARGE)
 		list = calloc(s->count, sizeof(*list));
 	for (size_t i = 0; list && i < s->count; i++) {
@@ -219,7 +219,7 @@ void oom_watch_note_large(struct oom_watch *w, const struct snapshot *s)
 	}
 	if (list)
 		qsort(list, s->count, sizeof(*list), by_bytes);
-	/* Of two with the same slot the larger one stays. */
+	/* If two have the same slot, the larger one stays. */
 	for (size_t i = 0; list && i < ZMEM_OOM_LARGE; i++) {
 		uint32_t *slot = &w->large[(uint32_t)list[i].pid % ZMEM_OOM_LARGE_SLOTS];
 

@@ -51,7 +51,7 @@ struct oom_unread {
 	uint64_t start_ns;
 };
 
-/* One kill, or a signal: then it has its time, the receiver as its victim, and what was missed. */
+/* A kill, or a signal: a signal has its time, the receiver as its victim, and what was missed. */
 struct oom_kill {
 	int signal;   /* 0: a kill */
 	pid_t sender; /* of the signal, in our pid namespace; 0: not known */
@@ -99,7 +99,7 @@ int oom_watch_fd(const struct oom_watch *w);
 int oom_watch_next(struct oom_watch *w, struct oom_kill *ret, struct snapshot *snapshot);
 /* At a kill, processes that are large in this snapshot are read before others. */
 void oom_watch_note_large(struct oom_watch *w, const struct snapshot *s);
-/* Likewise the next signal that had come at that time; the processes are receiver and sender. */
+/* The same for the next signal; the processes are its receiver and its sender. */
 int oom_watch_next_signal(struct oom_watch *w, struct oom_kill *ret, struct snapshot *snapshot);
 void oom_watch_close(struct oom_watch *w);
 

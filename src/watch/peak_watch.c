@@ -31,7 +31,7 @@ struct peak_watch {
 	void *arg;
 };
 
-static int receive(void *arg, void *data, size_t len)
+static int receive_message(void *arg, void *data, size_t len)
 {
 	const struct peak_watch *w = arg;
 
@@ -55,7 +55,7 @@ static int attach(struct peak_watch *w)
 static int set_up(struct peak_watch *w)
 {
 	w->state = w->object.answers;
-	w->ring = ring_buffer__new(w->object.fd[BPF_RING], receive, w, NULL);
+	w->ring = ring_buffer__new(w->object.fd[BPF_RING], receive_message, w, NULL);
 	return w->ring ? attach(w) : -errno;
 }
 
@@ -158,7 +158,7 @@ struct zmem_peak_high peak_watch_high(const struct peak_watch *w)
 {
 	struct zmem_peak_high best = {};
 
-	/* Of two that came at once the higher one may have the lower number. */
+	/* If two came at once, the higher one may have the lower number. */
 	for (size_t i = 0; i < ZMEM_PEAK_HIGHS; i++) {
 		if (w->state->high[i].rss > best.rss)
 			best = w->state->high[i];
@@ -202,7 +202,7 @@ int peak_watch_each_process(const struct peak_watch *w,
 	struct zmem_peak_target t;
 	uint32_t key, *before = NULL;
 
-	/* One that ends meanwhile may have the walk begin anew. */
+	/* A process that ends meanwhile may have the walk begin anew. */
 	for (size_t i = 0; r == 0 && i < 8 * (size_t)ZMEM_PEAK_TARGETS; i++) {
 		uint32_t next;
 

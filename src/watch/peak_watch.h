@@ -29,7 +29,7 @@ bool peak_watch_each(const struct peak_watch *w);
  * another negative errno. One that is in the sum already is no error.
  */
 int peak_watch_add(struct peak_watch *w, pid_t pid, bool later);
-/* It changes all the time. */
+/* The program changes it all the time. */
 const struct zmem_peak_state *peak_watch_state(const struct peak_watch *w);
 /* The highest sum since the last call, in pages. */
 int64_t peak_watch_take_recent(struct peak_watch *w);

@@ -90,12 +90,12 @@ static void look_at_refaults(const struct procfs *proc, struct pressure_look *re
 }
 
 /* What changed since the last look. */
-static void look_at_changes(const struct pressure_watch *w, uint64_t passed_us, bool told,
+static void look_at_changes(const struct pressure_watch *w, uint64_t passed_us, bool stalled,
 			    struct pressure_look *now)
 {
 	const struct pressure_look *last = &w->last;
 
-	if (told)
+	if (stalled)
 		now->causes |= PRESSURE_STALL;
 	if (!w->limits.stall || w->fd >= 0 || !w->last_us || !passed_us)
 		return;
@@ -109,7 +109,7 @@ static void look_at_changes(const struct pressure_watch *w, uint64_t passed_us, 
 }
 
 void pressure_watch_look(struct pressure_watch *w, const struct procfs *proc, uint64_t now_us,
-			 bool told, bool refaults, struct pressure_look *ret)
+			 bool stalled, bool refaults, struct pressure_look *ret)
 {
 	struct pressure_look now = {};
 
@@ -117,7 +117,7 @@ void pressure_watch_look(struct pressure_watch *w, const struct procfs *proc, ui
 	look_at_stalls(proc, &now);
 	if (refaults || !now.stalled_known)
 		look_at_refaults(proc, &now);
-	look_at_changes(w, now_us - w->last_us, told, &now);
+	look_at_changes(w, now_us - w->last_us, stalled, &now);
 	if (now.causes && !now.refaulted_known)
 		look_at_refaults(proc, &now);
 	w->last = *ret = now;

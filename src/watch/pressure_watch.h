@@ -44,11 +44,11 @@ struct pressure_watch {
 void pressure_watch_open(struct pressure_watch *w, const char *path,
 			 const struct pressure_limits *limits);
 /*
- * Looks at the machine. `told`: the trigger has told of a stall. `refaults`: they are read in any
- * case. `now_us`: CLOCK_MONOTONIC.
+ * Looks at the machine. `stalled`: the trigger has told of a stall. `refaults`: they are read in
+ * any case. `now_us`: CLOCK_MONOTONIC.
  */
 void pressure_watch_look(struct pressure_watch *w, const struct procfs *proc, uint64_t now_us,
-			 bool told, bool refaults, struct pressure_look *ret);
+			 bool stalled, bool refaults, struct pressure_look *ret);
 /* The trigger is broken: from now on the stalled time is looked at. */
 void pressure_watch_lost(struct pressure_watch *w);
 void pressure_watch_close(struct pressure_watch *w);

@@ -31,7 +31,7 @@
 #define BUSY_MS	    1
 #define IDLE_MS	    20
 #define CHUNK_FIRST ((size_t)64 << 10)
-/* Of a burst: huge pages, because a page fault takes longer than to copy a page. */
+/* Chunks of a burst are huge pages, because a page fault takes longer than to copy a page. */
 #define CHUNK	   ((size_t)2 << 20)
 #define SPARE_MOST 4 /* chunks that are kept for later */
 
@@ -185,12 +185,12 @@ static void *drain_until_stopped(void *arg)
 			      {.fd = d->ring_fd, .events = POLLIN}};
 	bool left = false;
 
-	/* It works with what is mapped and open. */
+	/* The thread works with what is mapped and open. */
 	if (privilege_hurry_thread() < 0)
 		return NULL;
 	/*
 	 * What is left in the ring has no room, or is being written, perhaps by a thread that waits
-	 * for this CPU: then the ring is readable at once, and to poll it would never sleep.
+	 * for this CPU: then the ring is readable at once, and poll() would never sleep.
 	 */
 	while (poll(fd, left ? 1 : 2, left ? BUSY_MS : IDLE_MS) >= 0 || errno == EINTR) {
 		if (fd[0].revents)
@@ -252,7 +252,7 @@ static void free_list(struct chunk *c)
 }
 
 /* What was read: some of it is used again. */
-static void give_back(struct ring_drain *d, struct chunk *c)
+static void recycle_chunks(struct ring_drain *d, struct chunk *c)
 {
 	struct chunk *unused = NULL;
 
@@ -294,7 +294,7 @@ static int call_each(const struct chunk *c, int (*fn)(void *arg, const void *mes
 	return n;
 }
 
-int ring_drain_take(struct ring_drain *d, int (*fn)(void *arg, const void *message, size_t len),
+int ring_drain_read(struct ring_drain *d, int (*fn)(void *arg, const void *message, size_t len),
 		    void *arg)
 {
 	struct chunk *list;
@@ -305,7 +305,7 @@ int ring_drain_take(struct ring_drain *d, int (*fn)(void *arg, const void *messa
 	d->first = d->last = NULL;
 	pthread_mutex_unlock(&d->lock);
 	n = call_each(list, fn, arg);
-	give_back(d, list);
+	recycle_chunks(d, list);
 	return r < 0 ? r : n;
 }
 

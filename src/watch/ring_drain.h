@@ -24,7 +24,7 @@ int ring_drain_new(int ring_fd, size_t size, struct ring_drain **ret);
  * aligned to 8 bytes. Returns how many messages there were, or a negative errno. One thread calls
  * it.
  */
-int ring_drain_take(struct ring_drain *d, int (*fn)(void *arg, const void *message, size_t len),
+int ring_drain_read(struct ring_drain *d, int (*fn)(void *arg, const void *message, size_t len),
 		    void *arg);
 /* NULL is allowed. */
 void ring_drain_free(struct ring_drain *d);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* One way for each type of a field in each format. */
+/* Writes the value of a field by its type: in JSON, in CSV, and as a cell of a table. */
 #include "write/field_text.h"
 
 #include <inttypes.h>
@@ -20,8 +20,8 @@ static size_t limit_of(struct text_limit max, bool brief)
 	return limit ? limit : SIZE_MAX;
 }
 
-/* Keys that stand beside that of a text. */
-static void json_beside(struct json_writer *w, const struct field *f, const char *suffix)
+/* Begins a key that stands beside that of a text: KEY_suffix. */
+static void json_key_beside(struct json_writer *w, const struct field *f, const char *suffix)
 {
 	/* ,"KEY_suffix": of ,"KEY": */
 	if (w->comma)
@@ -32,9 +32,9 @@ static void json_beside(struct json_writer *w, const struct field *f, const char
 	w->comma = false;
 }
 
-static void json_say_cut(struct json_writer *w, const struct field *f, bool cut)
+static void json_put_truncated(struct json_writer *w, const struct field *f, bool cut)
 {
-	json_beside(w, f, "_truncated");
+	json_key_beside(w, f, "_truncated");
 	json_put_bool(w, cut);
 }
 
@@ -46,13 +46,13 @@ static void json_text_field(struct json_writer *w, const struct field *f, struct
 	bool says = f->flags & FIELD_CUT_BOOL || (cut && f->flags & FIELD_CUT_TRUE);
 
 	if (says && !last)
-		json_say_cut(w, f, cut);
+		json_put_truncated(w, f, cut);
 	if (f->flags & FIELD_HEX && flags & JSON_REPAIRED) {
-		json_beside(w, f, "_hex");
+		json_key_beside(w, f, "_hex");
 		json_put_hex(w, v.text, limit_of(f->max_hex, brief));
 	}
 	if (says && last)
-		json_say_cut(w, f, cut);
+		json_put_truncated(w, f, cut);
 }
 
 static void json_put_rows(struct json_writer *w, const struct field *f, struct value v,
@@ -103,7 +103,7 @@ static void json_put_numbers(struct json_writer *w, const struct field *f, struc
 	json_end(w, ']');
 }
 
-/* Of all types but texts, objects and rows. */
+/* Writes a value of any type but text, object and rows. */
 static void json_put_value(struct json_writer *w, const struct field *f, struct value v, bool brief)
 {
 	if (!v.known) {
@@ -191,7 +191,7 @@ void json_lines(struct json_writer *w, const struct fields *all, const void *row
 
 /* ---- CSV ---- */
 
-/* With spaces between them: a field without a comma. No number is an empty text. */
+/* Spaces separate the numbers: commas separate fields. A list without numbers is "". */
 static void csv_put_numbers(struct strbuf *out, const struct field *f, struct value v,
 			    char separator)
 {

@@ -28,7 +28,7 @@ size_t format_short(char *buf, uint64_t bytes);
 size_t format_kb(char *buf, int64_t bytes);
 /* An address of memory: eight hexadecimal digits or more. */
 size_t format_address(char *buf, uint64_t address);
-/* One digit after the point. Returns 0 if the value is negative, too large or not a number. */
+/* One digit after the point. Returns 0 if the value is below 0, too large or not a number. */
 size_t format_percent(char *buf, double percent);
 /*
  * A span of time: three digits in the unit that fits, or two units: "1.2 us", "12.3 ms", "14.5 s",

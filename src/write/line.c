@@ -213,7 +213,7 @@ unsigned line_text_middle(struct line *l, const char *s, unsigned limit)
 	}
 	name = directory_of(s, len);
 	text_fit(s + name, len - name, UINT_MAX, &width);
-	/* Of a name that does not fit, no directory is shown. */
+	/* If the name does not fit, no directory is shown. */
 	if (name && width >= limit)
 		return line_text_middle(l, s + name + 1, limit);
 	return put_ends(l, s, len, limit);

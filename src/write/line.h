@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One line on a terminal: counts columns, cuts what does not fit, removes trailing blanks and
- * switches attributes only around text.
+ * Writes one line on a terminal: counts columns, cuts what does not fit, removes trailing blanks
+ * and switches attributes only around text.
  */
 #ifndef ZMEM_WRITE_LINE_H
 #define ZMEM_WRITE_LINE_H

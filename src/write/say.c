@@ -317,7 +317,7 @@ static const char *put_first(struct sayer *s, const char *at)
 		const char *end = nested_end(at, true);
 
 		if (!done && is_known(&s->from, at, end)) {
-			/* Of ", " the blank stays behind a colon. */
+			/* Of ", ", the blank is written behind a colon, and nothing behind '('. */
 			if (strchr(":(", s->last) && s->last && (*at == ',' || *at == ';'))
 				at += s->last == '(' ? 2 : 1;
 			put_part(s, at, end);

@@ -28,7 +28,7 @@ bool say_sentence(struct line *l, const struct said *s, const char *text);
 bool say_first(struct line *l, const struct said *s);
 /* Each sentence that can be said in a line of its own, cut to the width of the line. */
 void say_lines(struct line *l, const struct said *s);
-/* Likewise, folded below `indent` columns. */
+/* The same, folded below `indent` columns. */
 void say_all(struct strbuf *out, const struct said *s, unsigned indent, unsigned width);
 /* What is wrong with the text of a sentence, for a test: NULL, or a word with the key. */
 const char *say_fault(const struct sentences *s, const char *text);

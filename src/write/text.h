@@ -20,7 +20,7 @@
 #define TEXT_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD: in place of a byte that is not UTF-8 */
 #define TEXT_ELLIPSIS	 "\xe2\x80\xa6" /* U+2026: in place of the cut part */
 
-/* One character as it is shown, or its escape, which is never cut. */
+/* A character as it is shown, or its escape, which is never cut. */
 struct glyph {
 	char bytes[16];
 	unsigned len;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Programs that know what each of their functions holds at the end, for tests/bench/leaks.py
- * --truth: known NAME. Held are the bytes that a function asked for, and nobody has freed since.
+ * --truth: known NAME. Held are the bytes that a function asked for and that are not freed since.
  * At the end the program writes lines "function bytes" to the file that TRUTH names, or stderr.
  * Then it ends the program that started it, if ENDS_PARENT is set, and waits. With WAITS_FOR_START
  * it prints "READY", and begins at a line on its standard input; without ENDS_PARENT it prints

@@ -13,7 +13,7 @@ refused 'compare --source proc' 2 'compare: --source proc leaves nothing' compar
 zmem doctor --compare --help
 expect_out 'doctor --compare --help: its options' '^ +--source FROM '
 refused 'only doctor takes --compare' 2 'snapshot does not take --compare' --compare
-# An ordinary user is nobody enough.
+# An ordinary user has as few rights as the user nobody.
 as=()
 ! have users || as=(as_nobody)
 run "${as[@]}" "$ZMEM" doctor --compare

@@ -91,7 +91,7 @@ for command in $(grep -vxE 'help|version' <<<"$commands"); do
 		"$(common "$(page "$command")" | grep -vxFf <(cut -d ' ' -f 2 "$TMP/described"))" ''
 done
 
-# Words of choices: as those who refuse another one say.
+# The page lists the words that the message about a wrong word lists.
 for option in group-by format color pss source delta; do
 	file=$man/zmem-bpf.1
 	[ $option = delta ] && file=$man/zmem-bpf-watch.1

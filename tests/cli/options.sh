@@ -127,7 +127,7 @@ expect_out 'some pids missing: the other is shown' "^ *$$  options.sh"
 zmem -q -H -o pid,name -p "$free_pid,$free_pid" -p "$$,$$"
 expect_stderr_lines 'a missing pid asked for twice: one line, also when quiet' 1
 equal 'a pid asked for twice: one row' "$(grep -c options.sh "$TMP/out")" 1
-# Whoever gives two means both: none is dropped silently.
+# A user who gives two means both: neither is dropped silently.
 for twice in '-g name --group-by user' '-f a -f b' '--cgroup a --cgroup b' '-s rss -s pss' 'maps --mapping a --mapping b' \
 	'grow --name a --name b' '--replay a --replay b' 'record --keep 1d --keep 2d' 'diff --from 1 --from 2'; do
 	# shellcheck disable=SC2086

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # pin, unpin and --pinned: what members of a group get, what they cannot, and how it ends. All of it
-# in a mount namespace with a /run of its own, so nobody else sees the pin.
+# in a mount namespace with a /run of its own, so no other process sees the pin.
 # needs: bpf mount users
 . "$(dirname "$0")/../support/cli.sh"
 see_own_processes_only

@@ -148,7 +148,7 @@ kills() {
 		        for args in (("--to", moment), ("--from", moment)):
 		            rows = oom.document("diff", directory, *args)["rows"]
 		            wrong = [row for row in rows if row["pid"] in live and row["state"] in ("began", "ended")]
-		            result(not wrong and len(rows) >= len(live), "kills: diff %s %s: nobody began or ended" % args, wrong[:2])
+		            result(not wrong and len(rows) >= len(live), "kills: diff %s %s: no process began or ended" % args, wrong[:2])
 		            result(oom.document("--replay", directory, "--at", moment)["collection"]["complete"] or
 		                   any(row["state"] is None and row["missing_processes"] for row in rows),
 		                   "kills: diff %s %s: those that were not read are said to be" % args)

@@ -172,7 +172,7 @@ def start(container, place, address):
 
 
 def metrics(address, port, **headers):
-    """The status and the text, or None where nobody listens."""
+    """The status and the text, or None where no server listens."""
     connection = http.client.HTTPConnection(address, port, timeout=PATIENCE)
     try:
         connection.request("GET", "/metrics", headers=headers)

@@ -107,7 +107,7 @@ def check_refusals():
     for form in ((), ("-J",), ("-F", "html")):
         run = peak("--output", "/dev/full", *form, "--", "sh", "-c", "exit 3")
         result(run.returncode == 125 and "No space left" in run.stderr, "a full disk %s" % " ".join(form), run)
-    # Nobody reads it: the command has ended well.
+    # Its reader is gone: the command has ended well.
     read, write = os.pipe()
     os.close(read)
     run = subprocess.run((PROGRAM, "peak", "--", "true"), stderr=write, check=False)

@@ -121,7 +121,7 @@ static int run_watch(const struct options *o)
 		r = session_next(&w, 0, 0, &result);
 		if (r == 0) {
 			check_tick(&w, &result);
-			r = session_keep(&w, &result);
+			r = session_finish_tick(&w, &result);
 		}
 	}
 	session_close(&w);

@@ -218,7 +218,7 @@ static void check_rooms(struct source *one, struct source *other)
 	compare_sources(one, other, 3, true, "a visit waits for a room");
 	pthread_join(thread, NULL);
 	set_rooms(map, OF_ROOT, 1);
-	result(source_collect(other, &s) == -EBUSY, "it does not wait for ever", "another result");
+	result(source_collect(other, &s) == -EBUSY, "its wait has an end", "another result");
 	set_rooms(map, OF_ROOT, 0);
 	compare_sources(one, other, 3, true, "with rooms again");
 	if (map >= 0)

@@ -301,7 +301,7 @@ def of_kernel_stacks():
 
 
 def of_sockets():
-    """What nobody has read: at least its size, and all of it in pages of the kernel."""
+    """What no process has read: at least its size, and all of it in pages of the kernel."""
     # A CPU adds what it counted when it is above 1 MiB (SK_MEMORY_PCPU_RESERVE of include/net/proto_memory.h).
     held = 2 * os.cpu_count() * MIB
     for what, fill_sockets in (("TCP", fill_tcp), ("UDP", fill_udp)):
@@ -315,7 +315,7 @@ def of_sockets():
             good = good and wait_until(lambda: Census().since(before).get("sockets", 0) <= held, 2)
             if good:
                 break
-        result(good and sent >= SIZE // 2, "%s: %d MiB that nobody has read" % (what, sent // MIB), (sent, kernel, change))
+        result(good and sent >= SIZE // 2, "%s: %d MiB that no process has read" % (what, sent // MIB), (sent, kernel, change))
 
 
 def fill_tcp(stack):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The outputs of grow say the same: table, JSON, folded stacks, the page and the profile, of programs whose growth is
-the same in each run, that live or have ended, with and without --malloc. All stacks are taken."""
+"""The outputs of grow say the same: table, JSON, folded stacks, the page and the profile, of programs that grow
+alike in each run, that live or have ended, with and without --malloc. All stacks are taken."""
 # needs: bpf ptrace
 
 import json

@@ -138,7 +138,7 @@ def check_unseen_parent():
                    "a parent that BPF does not show: counted without a list of /proc, " + " ".join(args), tries)
         was_listed, found = listed("%d,%d" % (parent.pid, other.pid), "--pss", "none")
         result(was_listed and found["not_seen"] == before + 2,
-               "beside a process that nobody names: /proc is listed", found)
+               "beside a process that no option names: /proc is listed", found)
         with open("/proc/%d/task/%d/children" % (parent.pid, parent.pid), encoding="ascii") as children:
             os.kill(int(children.read()), signal.SIGKILL)
 

@@ -68,7 +68,7 @@ def end(process):
 
 
 def check_senders(directory):
-    """Who sent it, to whom, and what that one held."""
+    """The sender of a signal, its receiver, and what the receiver held."""
     with Recorder(directory + "/senders") as recorder:
         held = hold(24)
         exact, sender = anon(held.pid), subprocess.Popen(("sh", "-c", "read -r go; kill -9 $0", str(held.pid)), stdin=subprocess.PIPE)

@@ -366,7 +366,7 @@ MARKED = ("uss", "pss", "pss_anon", "swap_pss", "swap_shmem", "thp", "rss", "rss
 
 
 def check_reasons(world):
-    """Whoever asks, and whatever is not read: each null has a reason, and each sum that lacks a member says so, with
+    """With the rights of any user, and whatever is not read: each null has a reason, and each sum that lacks a member says so, with
     >= in the table."""
     del world
     faults = Faults()

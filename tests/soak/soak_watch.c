@@ -65,7 +65,7 @@ static void take(struct soak *k, struct session *w)
 		render_tick(&k->out, &result, &style);
 		render_table(&k->out, &result, &style);
 	}
-	if (strbuf_error(&k->out) || session_keep(w, &result))
+	if (strbuf_error(&k->out) || session_finish_tick(w, &result))
 		die("a tick is not told");
 	k->ticks++;
 	k->rows += result.row_count;

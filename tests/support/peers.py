@@ -11,7 +11,7 @@ import tempfile
 
 from outcome import MKMEM, PROGRAM, have, mkmem_pids, wait_until
 
-# One that has no name, and nobody else's processes; or our own.
+# A user without a name and without other processes; or our own.
 UID = 64123 if have("users ptrace") else os.geteuid()
 # As an expression for smem.
 USER = "^%s$" % {user.pw_uid: user.pw_name for user in pwd.getpwall()}.get(UID, UID)

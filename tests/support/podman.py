@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Podman for tests: an image of the program, and containers of it that nobody else sees."""
+"""Podman for tests: an image of the program, and containers of it that no other program sees."""
 
 import fcntl
 import os

@@ -50,7 +50,7 @@ def run(rows, width, command):
     while True:
         try:
             chunk = os.read(fd, 65536)
-        except OSError:  # EIO: nobody has it open any more
+        except OSError:  # EIO: no process has it open any more
             break
         if not chunk:
             break

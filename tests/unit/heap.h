@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Bytes of the heap in use; useless with a sanitizer, whose heap keeps freed memory. */
+/* Bytes of the heap in use; useless with a sanitizer, because its heap keeps freed memory. */
 #ifndef TESTS_HEAP_H
 #define TESTS_HEAP_H
 

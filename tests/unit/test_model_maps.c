@@ -163,10 +163,10 @@ TEST(kinds)
 	assert_string_equal(check(all, "file", 3, 2, 11)->group, "x");
 	assert_null(all->item[2]->group);
 	map_set_free(all);
-	assert_int_equal(map_set_keep(a, keep_heap, NULL), 0);
+	assert_int_equal(map_set_filter(a, keep_heap, NULL), 0);
 	check_sums(a, 1, 1, 4);
 	add(b, "bad", 1);
-	assert_int_equal(map_set_keep(b, keep_heap, NULL), -E2BIG);
+	assert_int_equal(map_set_filter(b, keep_heap, NULL), -E2BIG);
 	map_set_free(a);
 	map_set_free(b);
 }

@@ -30,7 +30,7 @@ TEST(budget)
 	assert_int_equal(b.left_us, 16 * S);
 }
 
-/* Uses CPU time as long as nobody ends it. */
+/* Uses CPU time until it is ended. */
 static int burn(void *state, struct helper_message *request, struct helper_message *ret)
 {
 	(void)state;

@@ -237,7 +237,7 @@ FIXTURE_TEST(limits)
 	}
 }
 
-/* Its user may stop and continue it for ever. */
+/* Its user may stop and continue it again and again. */
 FIXTURE_TEST(stopped_again_and_again)
 {
 	const struct helper_limits limits = {.cpu_us = 1000000, .idle_us = 200000};

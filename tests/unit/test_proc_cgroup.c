@@ -202,7 +202,7 @@ static void assert_name(struct text_part name, const struct cgroup_managers *man
 #define MANAGER USER "/user@1000.service"
 #define IN_ID	" (in " SHORT ")"
 
-/* Whose the units and containers are: a name below a manager is never one of the system. */
+/* The managers of units and containers: a name below a manager is never one of the system. */
 TEST(managers)
 {
 	static const struct names paths[] = {

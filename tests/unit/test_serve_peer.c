@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Whose connection it is: users of TCP and Unix sockets, closed ones, and what sock_diag must not
- * tell. */
+/* Users of connections: of TCP and Unix sockets, closed ones; what sock_diag must not tell. */
 #include "unit.h"
 
 #include <arpa/inet.h>

@@ -256,7 +256,7 @@ TEST(held_back)
 	memset(later.pages.pss, 0, sizeof(later.pages.pss));
 	pages_add(&r, &later);
 	assert_true(pages_consistent(&r));
-	/* One page that nobody holds back. */
+	/* One page that no CPU holds back. */
 	r.record.rss_delta[ZMEM_RSS_FILE]--;
 	assert_false(pages_consistent(&r));
 	assert_int_equal(decoded(&r).pss_source, PSS_FROM_NOTHING);
