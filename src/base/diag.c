@@ -42,11 +42,22 @@ const struct diag_note *diag_newest(const struct diag *d)
 	return d->count ? &d->note[d->count - 1] : NULL;
 }
 
+const char *diag_why(const struct diag_note *n, int error)
+{
+	return n && n->reason ? n->reason : strerror(-error);
+}
+
 const char *diag_reason(const struct diag *d, int error)
 {
-	const struct diag_note *n = diag_newest(d);
+	return diag_why(diag_newest(d), error);
+}
 
-	return n && n->reason ? n->reason : strerror(-error);
+void diag_text(char *buf, size_t size, const struct diag_note *n, int error)
+{
+	const char *hint = n ? n->hint : NULL;
+
+	snprintf(buf, size, "%s%s%s%s", diag_why(n, error), hint ? " (" : "", hint ? hint : "",
+		 hint ? ")" : "");
 }
 
 void diag_remove(struct diag *d)

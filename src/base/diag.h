@@ -6,6 +6,8 @@
 #ifndef ZMEM_BASE_DIAG_H
 #define ZMEM_BASE_DIAG_H
 
+#include <stddef.h>
+
 #define DIAG_NOTES 16
 
 struct diag_note {
@@ -32,9 +34,14 @@ __attribute__((format(printf, 5, 6))) void diag_add(struct diag *d, const char *
  */
 void diag_attach_log(struct diag *d, char *log);
 
-/* The newest note, NULL without one; and its reason, without one the words of the error. */
+/* The newest note, NULL without one. */
 const struct diag_note *diag_newest(const struct diag *d);
+/* The reason of a note, without one the words of the error; likewise of the newest note. */
+const char *diag_why(const struct diag_note *n, int error);
 const char *diag_reason(const struct diag *d, int error);
+/* Likewise with the hint of the note: "reason (hint)". */
+#define DIAG_TEXT 1024
+void diag_text(char *buf, size_t size, const struct diag_note *n, int error);
 
 /* Removes the newest note, if there is one. */
 void diag_remove(struct diag *d);

@@ -21,10 +21,10 @@ static void end_verdict(struct doctor *d)
 	size_t len = strlen(d->verdict);
 	bool failed = d->rows.failed || d->watched.failed;
 
-	if (d->best)
-		snprintf(d->verdict + len, sizeof(d->verdict) - len, "; %s.",
-			 failed ? "rows with \"no\" say what is missing"
-				: "nothing needs to be done");
+	snprintf(d->verdict + len, sizeof(d->verdict) - len, "%s.",
+		 !d->best ? ""
+		 : failed ? "; rows with \"no\" say what is missing"
+			  : "; nothing needs to be done");
 }
 
 static int print_all(struct doctor *d)

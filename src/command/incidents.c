@@ -11,6 +11,7 @@
 #include "session/query_args.h"
 #include "session/secure.h"
 #include "session/session.h"
+#include "write/format.h"
 
 #define ROWS_USUAL 5
 
@@ -21,7 +22,7 @@ static unsigned widest_time(const struct incidents *s)
 
 	for (size_t i = 0; i < recording_reader_info(s->replay.reader)->events; i++) {
 		int64_t time_ms = recording_reader_event_time(s->replay.reader, i);
-		size_t len = incidents_in_range(s, i) ? strlen(moment_text(time_ms).text) : 0;
+		size_t len = incidents_in_range(s, i) ? strlen(time_text(time_ms).text) : 0;
 
 		most = len > most ? len : most;
 	}

@@ -11,6 +11,7 @@
 #include "privilege/privilege.h"
 #include "proc/procfs.h"
 #include "source/source.h"
+#include "write/format.h"
 
 #define DOCTOR_WIDTH 80
 
@@ -46,9 +47,8 @@ void doctor_add_failure(struct part_rows *rows, const char *name, const struct d
 /* A row of a part that either works, with these words, or has a note why not, the last one. */
 void doctor_add_part(struct part_rows *rows, const char *name, int error, const struct diag *diag,
 		     const char *works);
-/* The first sentence, and what to do (NULL: nothing). */
-__attribute__((format(printf, 3, 4))) void doctor_set_verdict(struct doctor *d, const char *hint,
-							      const char *fmt, ...);
+/* How long it is since that time of CLOCK_MONOTONIC. */
+struct format_text doctor_since(uint64_t start_us);
 const char *doctor_proc_problem(const struct procfs *proc);
 
 /* ---- what a snapshot uses (doctor_source.c) ---- */

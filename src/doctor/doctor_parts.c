@@ -2,6 +2,7 @@
 /* The rows of what commands other than a snapshot use. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "collect/ram_read.h"
 #include "doctor/doctor.h"
 #include "enrich/enrich.h"
+#include "fields/system_said.h"
 #include "grow/grow.h"
 #include "model/ram.h"
 #include "serve/serve.h"
@@ -24,6 +26,7 @@
 #include "watch/oom_watch.h"
 #include "watch/peak_watch.h"
 #include "watch/pressure_watch.h"
+#include "write/say.h"
 
 void doctor_add_files(struct doctor *d)
 {
@@ -45,10 +48,9 @@ void doctor_add_files(struct doctor *d)
 		doctor_add_part(&d->rows, "files", r, &diag, NULL);
 	else
 		doctor_add(&d->rows, "files", WORKS,
-			   "by BPF, %zu %s with pages of %u file %s in %.1f ms", set.count,
+			   "by BPF, %zu %s with pages of %u file %s in %s", set.count,
 			   count_word(set.count, "file", "files"), set.systems,
-			   count_word(set.systems, "system", "systems"),
-			   (double)(clock_us(CLOCK_MONOTONIC) - start) / 1000);
+			   count_word(set.systems, "system", "systems"), doctor_since(start).text);
 }
 
 /* Of GPU and DMABUF. */
@@ -98,8 +100,9 @@ static void try_swap(struct doctor *d, struct source *engine, struct swap_source
 		doctor_add(&d->rows, "swap slots", FAILS, "%s", why ? why : strerror(-r));
 	else if (trial.swapped && !trial.agrees)
 		doctor_add(&d->rows, "swap slots", FAILS,
-			   "a test failed: SWAP_PSS is %llu bytes by slots, %llu by smaps_rollup",
-			   (unsigned long long)trial.slots, (unsigned long long)trial.rollup);
+			   "a test failed: SWAP_PSS is %" PRIu64 " bytes by slots, %" PRIu64
+			   " by smaps_rollup",
+			   trial.slots, trial.rollup);
 	else
 		doctor_add(&d->rows, "swap slots", WORKS, "of %zu %s%s%s%s", system->swap_count,
 			   count_word(system->swap_count, "device", "devices"),
@@ -141,23 +144,22 @@ void doctor_add_swap(struct doctor *d)
 
 static void judge_frames(struct doctor *d, const struct ram *ram)
 {
-	const uint64_t bytes = ram->deleted_bytes;
-	const size_t count = ram->deleted_cgroups;
+	cleanup(strbuf_done) struct strbuf deleted = {};
+	const bool many = ram->deleted_cgroups > DELETED_USUAL ||
+			  ram->deleted_bytes > ram->frames / DELETED_PART;
 
 	if (ram->method == RAM_COUNTERS) {
 		doctor_add(&d->rows, "page frames", FAILS, "%s", ram->reason);
 		return;
 	}
-	doctor_add(&d->rows, "page frames", WORKS, "%s in %.1f ms; they agree with the counters",
+	doctor_add(&d->rows, "page frames", WORKS, "%s in %s; they agree with the counters",
 		   ram->method == RAM_EXACT ? "counted" : "a sample was counted",
-		   (double)ram->duration_us / 1000);
-	doctor_add(&d->rows, "cgroups",
-		   count > DELETED_USUAL || bytes > ram->frames / DELETED_PART ? FAILS : WORKS,
-		   "%zu deleted %s %llu MiB%s", count, count_word(count, "one holds", "ones hold"),
-		   (unsigned long long)(bytes >> 20),
-		   !count	? ""
-		   : count == 1 ? " (system --by cgroup names it)"
-				: " (system --by cgroup names them)");
+		   span_text((double)ram->duration_us / 1e6).text);
+	say_first(&(struct line){.out = &deleted}, &(struct said){&ram_deleted_said, ram});
+	if (ram->deleted_known)
+		doctor_add(&d->rows, "cgroups", many ? FAILS : WORKS, "%s%s",
+			   deleted.len ? strbuf_str(&deleted) : "no deleted one holds memory",
+			   many ? " (system --by cgroup)" : "");
 }
 
 /* Where the RAM of the machine is: the census of system. */

@@ -37,10 +37,10 @@ void doctor_add(struct part_rows *rows, const char *name, enum state state, cons
 void doctor_add_failure(struct part_rows *rows, const char *name, const struct diag_note *n,
 			int error)
 {
-	const char *hint = n ? n->hint : NULL;
+	char text[DIAG_TEXT];
 
-	doctor_add(rows, name, FAILS, "%s%s%s%s", n && n->reason ? n->reason : strerror(-error),
-		   hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
+	diag_text(text, sizeof(text), n, error);
+	doctor_add(rows, name, FAILS, "%s", text);
 }
 
 void doctor_add_part(struct part_rows *rows, const char *name, int error, const struct diag *diag,
@@ -52,22 +52,16 @@ void doctor_add_part(struct part_rows *rows, const char *name, int error, const 
 		doctor_add(rows, name, WORKS, "%s", works);
 }
 
+struct format_text doctor_since(uint64_t start_us)
+{
+	return span_text((double)(clock_us(CLOCK_MONOTONIC) - start_us) / 1e6);
+}
+
 const char *doctor_proc_problem(const struct procfs *proc)
 {
 	if (proc->fd < 0)
 		return "/proc is not mounted";
 	return proc->trusted ? NULL : "/proc is of another pid namespace";
-}
-
-void doctor_set_verdict(struct doctor *d, const char *hint, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(d->verdict, sizeof(d->verdict), fmt, args);
-	va_end(args);
-	d->hint = hint;
-	d->best = false;
 }
 
 void doctor_add_kernel(struct doctor *d)
@@ -78,12 +72,12 @@ void doctor_add_kernel(struct doctor *d)
 	ssize_t len;
 
 	machine_read(&d->proc, &s.host, &s.system);
-	doctor_add(&d->rows, "kernel", WORKS, "%s %s, %u %s, pages of %u KiB",
-		   s.host.kernel_release, s.host.arch, s.host.cpus,
-		   count_word(s.host.cpus, "CPU", "CPUs"), s.host.page_size / 1024);
+	doctor_add(&d->rows, "kernel", WORKS, "%s %s, %u %s, pages of %s", s.host.kernel_release,
+		   s.host.arch, s.host.cpus, count_word(s.host.cpus, "CPU", "CPUs"),
+		   size_text(s.host.page_size, false).text);
 	if (stat(BTF_PATH, &st) == 0)
-		doctor_add(&d->rows, "BTF", WORKS, "%s, %lld kB", BTF_PATH,
-			   (long long)st.st_size / 1000);
+		doctor_add(&d->rows, "BTF", WORKS, "%s, %s", BTF_PATH,
+			   size_text((uint64_t)st.st_size, false).text);
 	else
 		doctor_add(&d->rows, "BTF", FAILS,
 			   "%s: %s (a kernel with CONFIG_DEBUG_INFO_BTF has it)", BTF_PATH,
@@ -143,7 +137,8 @@ void doctor_try_variant(struct doctor *d, const struct source_variant *variant)
 	cleanup(diag_clear) struct diag diag = {};
 	cleanup(snapshot_done) struct snapshot snapshot = {};
 	const char *name = source_variant_name(variant);
-	uint64_t start = clock_us(CLOCK_MONOTONIC), loaded;
+	uint64_t start = clock_us(CLOCK_MONOTONIC);
+	struct format_text opened;
 	struct source *source;
 	int r;
 
@@ -156,16 +151,16 @@ void doctor_try_variant(struct doctor *d, const struct source_variant *variant)
 			log_diag(&diag, true);
 		return;
 	}
-	loaded = clock_us(CLOCK_MONOTONIC);
+	opened = doctor_since(start);
+	start = clock_us(CLOCK_MONOTONIC);
 	r = source_collect(source, &snapshot);
 	source_close(source);
 	if (r < 0)
 		doctor_add(&d->variants, name, FAILS, "collecting: %s", strerror(-r));
 	else
-		doctor_add(&d->variants, name, WORKS, "opened in %.1f ms, %zu %s in %.2f ms",
-			   (double)(loaded - start) / 1000, snapshot.count,
-			   count_word(snapshot.count, "process", "processes"),
-			   (double)(clock_us(CLOCK_MONOTONIC) - loaded) / 1000);
+		doctor_add(&d->variants, name, WORKS, "opened in %s, %zu %s in %s", opened.text,
+			   snapshot.count, count_word(snapshot.count, "process", "processes"),
+			   doctor_since(start).text);
 }
 
 /* The note that has this reason, NULL if none has. */
@@ -188,6 +183,14 @@ static const char *pss_hint(const struct diag *diag, const char *refusal)
 	return strstr(refusal, "(Linux 6.2)") ? "use Linux 6.2 or later" : NULL;
 }
 
+/* The first sentence: what, and why, which may be "". `hint`: what to do; NULL: nothing. */
+static void set_verdict(struct doctor *d, const char *what, const char *why, const char *hint)
+{
+	snprintf(d->verdict, sizeof(d->verdict), "%s%s%s", what, *why ? ": " : "", why);
+	d->hint = hint;
+	d->best = false;
+}
+
 /* What a snapshot uses here, and what would make it better. */
 static void judge(struct doctor *d, const struct source *source)
 {
@@ -195,18 +198,17 @@ static void judge(struct doctor *d, const struct source *source)
 	const char *refusal = source_pss_refusal(source), *problem = doctor_proc_problem(&d->proc);
 
 	if (source_origin(source) == FROM_PROC)
-		doctor_set_verdict(d, reason ? reason->hint : NULL,
-				   "zmem-bpf reads /proc here: %s.",
-				   reason && reason->reason ? reason->reason : "BPF does not work");
+		set_verdict(d, "zmem-bpf reads /proc here", diag_why(reason, -ENOTSUP),
+			    reason ? reason->hint : NULL);
 	else if (problem)
-		doctor_set_verdict(d, "mount -t proc proc /proc", "PSS is not measured here: %s.",
-				   problem);
+		set_verdict(d, "PSS is not measured here", problem, "mount -t proc proc /proc");
 	else if (refusal)
-		doctor_set_verdict(d, pss_hint(&d->diag, refusal),
-				   "PSS comes from smaps_rollup: %s.", refusal);
+		set_verdict(d, "PSS comes from smaps_rollup", refusal, pss_hint(&d->diag, refusal));
 	else
-		doctor_set_verdict(d, NULL, "PSS comes from page tables%s",
-				   source_is_pinned(source) ? ", through the pin" : "");
+		set_verdict(d,
+			    source_is_pinned(source) ? "PSS comes from page tables, through the pin"
+						     : "PSS comes from page tables",
+			    "", NULL);
 	d->best = source_origin(source) == FROM_BPF && !problem && !refusal;
 }
 
@@ -221,7 +223,7 @@ static void add_pss(struct doctor *d, const struct source *source, const struct 
 		consistent += s->process[i].pss_source == PSS_FROM_KERNEL;
 	}
 	if (!refusal && users && !consistent)
-		doctor_set_verdict(d, NULL, "PSS from page tables adds up for no process.");
+		set_verdict(d, "PSS from page tables adds up for no process", "", NULL);
 	if (!refusal)
 		doctor_add(&d->rows, "PSS", users && !consistent ? FAILS : WORKS,
 			   "from page tables: adds up for %zu of %zu %s", consistent, users,
@@ -262,11 +264,10 @@ static void add_unseen(struct doctor *d, struct source *source, const struct uns
 	if (unseen.count > NOT_SEEN_PIDS)
 		snprintf(pids + len, sizeof(pids) - len, ", " TEXT_ELLIPSIS);
 	if (unseen.count)
-		doctor_add(
-			&d->rows, "processes", FAILS,
-			"/proc shows %zu that BPF does not see: pid%s %s (--source proc shows %s)",
-			unseen.count, unseen.count == 1 ? "" : "s", pids,
-			unseen.count == 1 ? "it" : "them");
+		doctor_add(&d->rows, "processes", FAILS,
+			   "/proc shows %zu that BPF does not see: %s %s (--source proc shows %s)",
+			   unseen.count, count_word(unseen.count, "pid", "pids"), pids,
+			   count_word(unseen.count, "it", "them"));
 	else
 		doctor_add(&d->rows, "processes", WORKS, "BPF sees all that /proc shows");
 }
@@ -288,18 +289,18 @@ static void add_source(struct doctor *d, struct source *source)
 	r = source_collect(source, &snapshot);
 	if (r < 0) {
 		doctor_add(&d->rows, "counters", FAILS, "collecting: %s", strerror(-r));
-		doctor_set_verdict(d, NULL, "Counters cannot be collected here: %s.", strerror(-r));
+		set_verdict(d, "Counters cannot be collected here", strerror(-r), NULL);
 		return;
 	}
 	d->works = true;
 	if (bpf)
-		doctor_add(&d->rows, "counters", WORKS, "by BPF%s, %zu %s in %.1f ms",
+		doctor_add(&d->rows, "counters", WORKS, "by BPF%s, %zu %s in %s",
 			   source_is_pinned(source) ? ", through the pin" : "", snapshot.count,
 			   count_word(snapshot.count, "process", "processes"),
-			   (double)(clock_us(CLOCK_MONOTONIC) - start) / 1000);
+			   doctor_since(start).text);
 	else
 		doctor_add(&d->rows, "counters", FAILS, "from /proc and not by BPF: %s",
-			   reason && reason->reason ? reason->reason : "BPF does not work");
+			   diag_why(reason, -ENOTSUP));
 	if (compares)
 		add_unseen(d, source, &before, &snapshot);
 	add_pss(d, source, &snapshot);
@@ -318,9 +319,8 @@ void doctor_check_source(struct doctor *d, uint64_t held)
 		const struct diag_note *reason = source_reason(&d->diag);
 
 		doctor_add_failure(&d->rows, "counters", reason, r);
-		doctor_set_verdict(d, reason ? reason->hint : NULL,
-				   "No source of counters works here: %s.",
-				   reason && reason->reason ? reason->reason : strerror(-r));
+		set_verdict(d, "No source of counters works here", diag_why(reason, r),
+			    reason ? reason->hint : NULL);
 		return;
 	}
 	judge(d, source);

@@ -72,10 +72,6 @@
 	X(p, 14)                                                                                   \
 	X(p, 15)
 
-/* A value of sentences alone (fields/sentence.h): name, type, value. A truth: name, value. */
-#define SAID(name, type, value, ...) JSON_FIELD(name, #name, type, value, "", __VA_ARGS__)
-#define FLAG(name, value)	     SAID(name, BOOL, value_bool(true, value))
-
 /* A kind of row with these fields. */
 #define FIELD_ITEMS(...) ((const struct field *const[]){__VA_ARGS__})
 #define FIELDS(name, ...)                                                                          \

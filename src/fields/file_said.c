@@ -31,6 +31,7 @@ SENTENCES(file_accounts_said, &file_measured, &accounts,
 	  "page cache: {totals.cache_listed_bytes} in RAM"
 	  "[ (kernel: {totals.cache_bytes}, difference {cache_difference})]"
 	  "[, {totals.cache_unevictable_bytes+} of it cannot be freed (ramfs)]");
+SENTENCES(file_total_said, &file_measured, NULL, "total of {totals.files} file{s}");
 /* Of all files, whatever the filters choose. */
 SENTENCES(
 	file_unsure_said, &file_measured, NULL,

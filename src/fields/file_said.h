@@ -5,8 +5,9 @@
 
 #include "fields/sentence.h"
 
-/* Rows are struct files_report: how its sums compare with the kernel's; how it was read. */
-extern const struct sentences file_accounts_said, file_unsure_said;
+/* Rows are struct files_report: how its sums compare with the kernel's; its rows; how it was read.
+ */
+extern const struct sentences file_accounts_said, file_total_said, file_unsure_said;
 /* Rows are pointers to struct cached_file, of struct file_texts: a file, and what holds it. */
 extern const struct sentences file_held_said;
 /* Rows are struct maps_report. */

@@ -19,16 +19,27 @@ static int64_t count_ended(const struct growth *g)
 	return ended;
 }
 
+#define MOVED(counter) (r->change[GROWTH_##counter] || r->accounted[GROWTH_##counter])
+FLAG(anon, MOVED(ANON));
+FLAG(file, MOVED(FILE));
+FLAG(shmem, MOVED(SHMEM));
+FLAG(swap, MOVED(SWAP));
+FLAG(any, MOVED(ANON) || MOVED(FILE) || MOVED(SHMEM) || MOVED(SWAP));
 FLAG(alone_ended, r->targets == 1 && r->target[0].ended);
 SAID(several, AMOUNT, value_signed(r->targets > 1, (int64_t)r->targets));
 SAID(ended, AMOUNT, value_signed(true, count_ended(r)));
 FLAG(heap, r->heap.known);
 FLAG(still_least, r->resident_least && r->resident_known && !r->heap.known);
-static FIELDS(doubts, &field_alone_ended, &field_several, &field_ended, &field_heap,
-	      &field_still_least);
+static FIELDS(doubts, &field_anon, &field_file, &field_shmem, &field_swap, &field_any,
+	      &field_alone_ended, &field_several, &field_ended, &field_heap, &field_still_least);
 
 SENTENCES(
-	growth_doubts_said, &growth_head, &doubts,
+	growth_accounted_said, &growth_head, &doubts,
+	"{accounted.stacks_bytes} of {accounted.counter_change_bytes} accounted for[{?any}:"
+	"[, {?anon}RssAnon {accounted.stacks.anon_bytes} of {accounted.change.anon_bytes}]"
+	"[, {?file}RssFile {accounted.stacks.file_bytes} of {accounted.change.file_bytes}]"
+	"[, {?shmem}RssShmem {accounted.stacks.shmem_bytes} of {accounted.change.shmem_bytes}]"
+	"[, {?swap}VmSwap {accounted.stacks.swap_bytes} of {accounted.change.swap_bytes}]]"
 	"; {target.duration_us}[, {?alone_ended}up to the end of the process]"
 	"[, {several} processes, {ended} of which ended]"
 	"[; {accounted.sampled_events+} of the {accounted.events} change{s} {has/have} no stack: "
@@ -48,28 +59,24 @@ SENTENCES(
 	"[; {!accounted.every_change}this kernel tells of every 64th page fault of a thread alone "
 	"(Linux 6.2): the sum is exact, the stacks are a sample]");
 
-FLAG(sampled, r->heap.mean_most > 1);
-static FIELDS(question, &field_heap, &field_sampled);
+#define SLOWED 0.95 /* of its speed: less is told */
 
-/* Which of two questions the table answers, and the other one. */
+FLAG(sampled, r->heap.mean_most > 1);
+FLAG(slowed, r->heap.known && r->heap.price_ns && r->heap.speed_least < SLOWED);
+SAID(took_least, AMOUNT, value_signed(true, (int64_t)(100.5 - 100 * r->heap.speed_most)));
+SAID(took_most, AMOUNT, value_signed(true, (int64_t)(100.5 - 100 * r->heap.speed_least)));
+static FIELDS(heap_said, &field_heap, &field_sampled, &field_slowed, &field_took_least,
+	      &field_took_most);
+
+/* First which of two questions the table answers, and the other one. */
 SENTENCES(
-	growth_question_said, &growth_head, &question,
+	growth_heap_said, &growth_head, &heap_said,
 	"{!heap}By the code that first touched the pages. What malloc gave and is not freed: "
 	"grow --malloc",
 	"{?heap}By the code that got memory of malloc that is not freed, "
 	"[{?sampled}one sample in {malloc.sample_bytes}||each block], {malloc.rate_per_s} call{s} "
 	"a second[ at {malloc.price_ns}]. The code that first touched the pages: grow without "
-	"--malloc");
-
-#define SLOWED 0.95 /* of its speed: less is told */
-
-FLAG(slowed, r->heap.known && r->heap.price_ns && r->heap.speed_least < SLOWED);
-SAID(took_least, AMOUNT, value_signed(true, (int64_t)(100.5 - 100 * r->heap.speed_most)));
-SAID(took_most, AMOUNT, value_signed(true, (int64_t)(100.5 - 100 * r->heap.speed_least)));
-static FIELDS(heap_said, &field_slowed, &field_took_least, &field_took_most);
-
-SENTENCES(
-	growth_heap_said, &growth_head, &heap_said,
+	"--malloc",
 	"Probed: {malloc.allocators; {name}[ {version}] in {file}, {functions} function{s}}",
 	"{?slowed}The probes slowed the program down: they took {took_least} to {took_most} % of its "
 	"CPU time",
@@ -92,24 +99,21 @@ static struct value outside(const struct growth *g, const struct growth_all *all
 
 SAID(outside, BYTES, outside(r, all));
 SAID(grew, BYTES, value_bytes(r->change[GROWTH_ANON] > 0, (uint64_t)r->change[GROWTH_ANON]));
-static FIELDS(outside_said, &field_outside, &field_grew);
-
-SENTENCES(growth_outside_said, &growth_head, &outside_said,
-	  "RssAnon grew by {grew}, at least {outside} more than these blocks: other memory (mmap, "
-	  "pools, another allocator), or what the allocator has beside its blocks. grow without "
-	  "--malloc shows the code");
-
 FLAG(python, r->unnamed_python);
 FLAG(node, r->unnamed_node);
 FLAG(java, r->unnamed_java);
 FLAG(dotnet, r->unnamed_dotnet);
 FLAG(copied, all->copied);
-static FIELDS(hints, &field_python, &field_node, &field_java, &field_dotnet, &field_copied);
+static FIELDS(hints, &field_outside, &field_grew, &field_python, &field_node, &field_java,
+	      &field_dotnet, &field_copied);
 
 /* How frames of a language get names. */
 #define NAMELESS(flag, language, how) "{?" flag "}" language " frames have no names: " how
 SENTENCES(
 	growth_hints_said, &growth_head, &hints,
+	"RssAnon grew by {grew}, at least {outside} more than these blocks: other memory (mmap, "
+	"pools, another allocator), or what the allocator has beside its blocks. grow without "
+	"--malloc shows the code",
 	NAMELESS("python", "Python", "start it with python3 -X perf (3.12+)"),
 	NAMELESS("node", "JavaScript",
 		 "start it with node --perf-basic-prof --interpreted-frames-native-stack"),

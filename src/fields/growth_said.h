@@ -12,9 +12,8 @@ struct growth_all {
 	uint64_t copied;
 };
 
-/* Rows are struct growth, of a struct growth_all. The first one goes on behind the sum. */
-extern const struct sentences growth_doubts_said, growth_question_said, growth_heap_said,
-	growth_outside_said, growth_hints_said;
+/* Rows are struct growth, of a struct growth_all. The first one has whole kB (SIZES_KB). */
+extern const struct sentences growth_accounted_said, growth_heap_said, growth_hints_said;
 
 /* Blocks that HELD lacks for one reason. */
 struct growth_lack {

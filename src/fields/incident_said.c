@@ -3,6 +3,7 @@
 #include "fields/incident_said.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "fields/change_fields.h"
 #include "fields/define.h"
@@ -43,6 +44,28 @@ SENTENCES(pressure_heading, &incident_pressure_fields, &heading,
 	  "[ for {lasted_ms},] from {time_ms}[  (event:{id})][; {no_end}]");
 SENTENCES(pressure_line, &incident_pressure_fields, &heading,
 	  SHORTAGE "[ for {lasted_ms}][; {no_end}]");
+
+static bool on_one_day(int64_t a_ms, int64_t b_ms)
+{
+	const time_t a = a_ms / 1000, b = b_ms / 1000;
+	struct tm x, y;
+
+	return localtime_r(&a, &x) && localtime_r(&b, &y) && x.tm_year == y.tm_year &&
+	       x.tm_yday == y.tm_yday;
+}
+
+SAID(equal_kills, AMOUNT, value_unsigned(true, i->equal_kills));
+SAID(equal_missed, AMOUNT, value_unsigned(true, i->equal_missed));
+SAID(equal_since, TIME, value_signed(true, i->equal_since_ms));
+FLAG(one_day, on_one_day(i->equal_since_ms, r->time_ms));
+SAID(group_kills, AMOUNT, value_unsigned(true, i->group_kills));
+static FIELDS(equal, &field_equal_kills, &field_equal_missed, &field_equal_since, &field_one_day,
+	      &field_group_kills);
+
+SENTENCES(kill_stands_for, &incident_kill_fields, &equal,
+	  "[{equal_kills+} kill{s} from [{?one_day}{equal_since|5}||{equal_since|16}] to "
+	  "{time_ms|5}[, and {equal_missed+} more that {was/were} only counted]]"
+	  "[[{?equal_kills}, ]{group_kills+} process{es} killed as a group]");
 
 /* ---- the limit ---- */
 

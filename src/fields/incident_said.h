@@ -11,8 +11,8 @@
  * what is known of the event; then of the machine at that time.
  */
 extern const struct sentences kill_heading, pressure_heading, signal_heading;
-/* A shortage in a list. */
-extern const struct sentences pressure_line;
+/* In a list: a shortage; the kills that a line stands for. */
+extern const struct sentences pressure_line, kill_stands_for;
 extern const struct sentences kill_limit_said, kill_victim_said, signal_said, pressure_signs_said;
 extern const struct sentences incident_machine_said;
 /* What a table of an event lists. */

@@ -26,11 +26,10 @@ SENTENCES(peak_when_said, &peak_document, &also,
 SENTENCES(peak_time_said, &peak_document, NULL, " ({peak.time_ms})");
 SENTENCES(peak_pss_said, &peak_document, &also,
 	  "[{pss_later_us} later, ||{pss_before_us} before, ]when RSS was {peak.pss_rss_bytes}");
-SENTENCES(peak_end_said, &peak_document, &also,
-	  "time     {duration_us}, {processes_count} process{es}"
-	  "[, killed by signal {signal} ({signal_name})||, exit code {exit_code}]");
 SENTENCES(
-	peak_doubts_said, &peak_document, &also,
+	peak_end_said, &peak_document, &also,
+	"time     {duration_us}, {processes_count} process{es}"
+	"[, killed by signal {signal} ({signal_name})||, exit code {exit_code}]",
 	"sampled every {interval_us} from /proc: what came and went in between is not in it",
 	"RSS may be off by {peak.error_bytes+}: before Linux 6.2 threads hold back a part of it",
 	"it was more: {without_room+} address space{s} {is/are} not in the sum, there were too many "

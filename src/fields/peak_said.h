@@ -5,8 +5,7 @@
 
 #include "fields/sentence.h"
 
-extern const struct sentences peak_when_said, peak_time_said, peak_pss_said, peak_end_said,
-	peak_doubts_said;
+extern const struct sentences peak_when_said, peak_time_said, peak_pss_said, peak_end_said;
 /* About the page: its curve, and the processes that are behind a line. */
 extern const struct sentences peak_page_said, peak_nothing_said, peak_length_said;
 

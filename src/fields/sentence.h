@@ -7,6 +7,8 @@
  *	{object.key}   likewise, of a field of an object
  *	{key~}         "not known" stands for a value that is not known, and nothing depends on it
  *	{key|60}       a text of at most so many columns
+ *	{key|16}       a time to the minute; {key|8} and {key|5}: the time of day, to the second
+ *	               and to the minute
  *	{key+}         likewise a number: it counts as known only above 0
  *	{?key} {!key}  says nothing: needs a true value or a number above 0; a false one or 0
  *	{rows: text}   the text for each row of an array, of the fields of these rows, with commas

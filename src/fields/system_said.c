@@ -32,9 +32,6 @@ SENTENCES(system_deleted_said, &system_document, NULL,
 	  "{ram.deleted_cgroups+} deleted cgroup{s} still {holds/hold} {ram.deleted_cgroup_bytes}: "
 	  "zmem-bpf system --by cgroup");
 
-SENTENCES(ram_deleted_said, &ram_fields, NULL,
-	  "{deleted_cgroups+} deleted cgroup{s} still {holds/hold} {deleted_cgroup_bytes}");
-
 /* ---- cgroups and nodes ---- */
 
 FLAG(charged, r->ram->cgroups);
@@ -86,3 +83,17 @@ SENTENCES(system_gpus_said, &system_document, &gpus,
 	  "[; {gpu.dmabufs+} dma-buf{s} {is/are} open: {gpu.dmabuf_bytes}]"
 	  "[; {gpu.unheld_dmabufs+} dma-buf{s} {has/have} no descriptor in a process: "
 	  "{gpu.unheld_dmabuf_bytes}] (zmem-bpf -o +gpu,dmabuf -s gpu,dmabuf)");
+
+/* ---- in lines of top and doctor ---- */
+
+SENTENCES(ram_deleted_said, &ram_fields, NULL,
+	  "{deleted_cgroups+} deleted cgroup{s} still {holds/hold} {deleted_cgroup_bytes}");
+
+#undef ROW
+#define ROW const struct ram *r = row
+SAID(first, TIME, value_signed(true, ((const struct ram *)of)->taken_ms));
+static FIELDS(state, &field_first);
+
+SENTENCES(ram_state_said, &ram_fields, &state,
+	  "RAM by [page frames, counted {time_ms|8}; changes since {first|8}"
+	  "||counters of the kernel: {reason}]");

@@ -11,7 +11,7 @@
 extern const struct sentences system_method_said, system_deleted_said, system_no_cgroups_said,
 	system_no_nodes_said, system_nodes_said, system_gpus_said;
 
-/* Rows are struct ram. */
-extern const struct sentences ram_deleted_said;
+/* Rows are struct ram, the second one of the struct ram that changes are counted from. */
+extern const struct sentences ram_deleted_said, ram_state_said;
 
 #endif

@@ -234,6 +234,6 @@ void render_compare_table(struct strbuf *out, const struct compare_report *r,
 	say_all(out, &said, 0, 0);
 	page.line.attr = ATTR_BOLD;
 	said.sentences = &compare_verdict;
-	say_sentence(&page.line, &said, compare_verdict.text[0]);
+	say_first(&page.line, &said);
 	line_end(&page.line);
 }

@@ -79,7 +79,6 @@ void render_diff_table(struct strbuf *out, const struct diff_report *r,
 			       .name = change_name_field(r->group),
 			       .compared = {r->what, r->before->time_ms, r->after->time_ms,
 					    r->small, r->after->host.page_size}};
-	const struct said head = {.sentences = &changes_head, .row = &t.compared};
 	struct line l = {.out = out, .width = style->width, .color = style->color};
 
 	t.grid.style = style;
@@ -95,7 +94,7 @@ void render_diff_table(struct strbuf *out, const struct diff_report *r,
 	for (size_t i = 0; i < t.columns.count; i++)
 		add_column(&t, t.columns.item[i]);
 	if (style->header) {
-		say_sentence(&l, &head, changes_head.text[0]);
+		say_first(&l, &(struct said){.sentences = &changes_head, .row = &t.compared});
 		line_end(&l);
 	}
 	grid_place(&t.grid);

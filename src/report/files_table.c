@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The table of cached files, and how their sums compare with the kernel's. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "fields/file_said.h"
@@ -75,10 +74,9 @@ static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *r
 
 static void put_summary(void *arg, struct line *l)
 {
-	const struct files_report *r = ((struct files_table *)arg)->r;
+	const struct files_table *t = arg;
 
-	line_printf(l, "total of %" PRIu32 " file%s", r->total.files,
-		    r->total.files == 1 ? "" : "s");
+	say_first(l, &(struct said){&file_total_said, t->r});
 }
 
 /* Notes are about all files, whatever the filters choose. */

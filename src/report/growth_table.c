@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Writes the table of growth: a row for each place, and notes below the rows. */
-#include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/count.h"
 #include "fields/growth_said.h"
 #include "query/delta_tracker.h"
 #include "report/growth.h"
 #include "report/growth_rows.h"
 #include "report/growth_text.h"
 #include "write/field_text.h"
-#include "write/format.h"
 #include "write/say.h"
 #include "write/text.h"
 
@@ -191,8 +189,8 @@ static const char *code_text(struct growth_table *t, const struct growth_row *r,
 		return strbuf_str(&t->code);
 	}
 	if (r->paths > 1)
-		snprintf(end, sizeof(end), room && room < ROOM_SMALL ? " (+%zu)" : " (+%zu path%s)",
-			 r->paths - 1, r->paths > 2 ? "s" : "");
+		snprintf(end, sizeof(end), room && room < ROOM_SMALL ? " (+%zu)" : " (+%zu %s)",
+			 r->paths - 1, count_word(r->paths - 1, "path", "paths"));
 	kept = width_of(end) + (whole ? 0 : width_of(more));
 	for (bool fits = false; !fits;) {
 		unsigned left = room > kept + NAME_LEAST ? room - kept : NAME_LEAST;
@@ -253,48 +251,12 @@ static void put_summary(void *arg, struct line *l)
 {
 	const struct growth_table *t = arg;
 
-	line_printf(l, "total, %zu %s%s", t->list.places, t->view->paths ? "path" : "place",
-		    t->list.places == 1 ? "" : "s");
+	line_printf(l, "total, %zu %s", t->list.places,
+		    t->view->paths ? count_word(t->list.places, "path", "paths")
+				   : count_word(t->list.places, "place", "places"));
 }
 
 /* ---- notes ---- */
-
-/* Whole kB with commas, as they can be compared with /proc/PID/status. */
-static void put_kb(struct strbuf *out, int64_t bytes)
-{
-	char digits[FORMAT_MAX];
-	uint64_t kb = (uint64_t)(bytes < 0 ? -bytes : bytes) / 1024;
-	size_t len = decimal_put(digits, kb);
-
-	if (bytes < 0)
-		strbuf_putc(out, '-');
-	for (size_t i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			strbuf_putc(out, ',');
-		strbuf_putc(out, digits[i]);
-	}
-	strbuf_puts(out, " kB");
-}
-
-/* "53,264 kB of 53,264 kB accounted for (RssAnon …)". */
-static void put_accounted(struct strbuf *out, const struct growth *g)
-{
-	const char *comma = "";
-
-	put_kb(out, growth_sum(g->accounted));
-	strbuf_puts(out, " of ");
-	put_kb(out, growth_sum(g->change));
-	strbuf_puts(out, " accounted for");
-	for (int i = 0; i < GROWTH_COUNTERS; i++) {
-		if (!g->change[i] && !g->accounted[i])
-			continue;
-		strbuf_printf(out, "%s%s ", *comma ? comma : ": ", growth_counters.item[i]->help);
-		put_kb(out, g->accounted[i]);
-		strbuf_puts(out, " of ");
-		put_kb(out, g->change[i]);
-		comma = ", ";
-	}
-}
 
 /* What HELD lacks, a line for each reason. */
 static void say_lacks(struct strbuf *out, const struct growth *g, unsigned width)
@@ -321,20 +283,12 @@ static void put_notes(void *arg, struct strbuf *out)
 	const unsigned width = t->grid.style->width;
 	const struct growth_all all = {growth_held_bounds(t->g, &t->list.all).most,
 				       t->list.all.copied};
-	struct said said = {&growth_doubts_said, t->g, &all, false};
-	cleanup(strbuf_done) struct strbuf text = {};
-	struct line l = {.out = &text};
+	struct said said = {&growth_accounted_said, t->g, &all, SIZES_KB};
 
-	put_accounted(&text, t->g);
-	say_sentence(&l, &said, growth_doubts_said.text[0]);
-	text_put_folded(out, strbuf_str(&text), 0, width);
-	said.sentences = &growth_question_said;
 	say_all(out, &said, 0, width);
-	said.sentences = &growth_heap_said;
+	said = (struct said){&growth_heap_said, t->g, &all, SIZES_ROUNDED};
 	say_all(out, &said, 0, width);
 	say_lacks(out, t->g, width);
-	said.sentences = &growth_outside_said;
-	say_all(out, &said, 0, width);
 	said.sentences = &growth_hints_said;
 	say_all(out, &said, 0, width);
 }

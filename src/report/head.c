@@ -201,9 +201,7 @@ static void say(const struct head *h, struct line *l, const struct sentences *se
 /* "java 1.20G, nginx 20.0M", "cgroup /a 20.0M" */
 static void put_held(struct line *l, const struct head_holders *holders)
 {
-	const struct said said = {&head_holders_said, holders, NULL, SIZES_SHORT};
-
-	say_sentence(l, &said, head_holders_said.text[0]);
+	say_first(l, &(struct said){&head_holders_said, holders, NULL, SIZES_SHORT});
 }
 
 static void put_holders(const struct head *h, struct line *l, enum overview_part part)

@@ -7,7 +7,6 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/count.h"
 #include "fields/incident_fields.h"
 #include "fields/incident_said.h"
 #include "write/field_text.h"
@@ -87,37 +86,14 @@ void render_incident_heading(struct strbuf *out, const struct incident_columns *
 	line_end(&l);
 }
 
-/* How many equal kills are in one line, and from when to when: with the day if it is another one.
- */
-static void put_equal(struct strbuf *out, const struct incident *i)
-{
-	const size_t day = strlen("2026-11-22 "), minute = strlen("03:14");
-	char from[FORMAT_MAX + 1] = {}, to[FORMAT_MAX + 1] = {};
-	bool same;
-
-	format_time(from, i->equal_since_ms, TIME_TABLE);
-	format_time(to, i->event->time_ms, TIME_TABLE);
-	same = memcmp(from, to, day) == 0;
-	strbuf_printf(out, "%zu kills from %.*s to %.*s", i->equal_kills,
-		      (int)(same ? minute : day + minute), from + (same ? day : 0), (int)minute,
-		      to + day);
-	if (i->equal_missed)
-		strbuf_printf(out, ", and %llu more that %s only counted",
-			      (unsigned long long)i->equal_missed,
-			      count_word(i->equal_missed, "was", "were"));
-}
-
 /* What one line stands for is never cut: it has a line of its own if it does not fit. */
 static void put_kills(struct line *l, const struct incident *i, const char *name, size_t column)
 {
+	const struct said said = {&kill_stands_for, i->event, i, SIZES_ROUNDED};
 	cleanup(strbuf_done) struct strbuf note = {};
 	unsigned used;
 
-	if (i->equal_kills)
-		put_equal(&note, i);
-	if (i->group_kills)
-		strbuf_printf(&note, "%s%zu processes killed as a group", note.len ? ", " : "",
-			      i->group_kills);
+	say_first(&(struct line){.out = &note}, &said);
 	if (!note.len)
 		return;
 	text_fit(name, strlen(name), UINT_MAX, &used);
@@ -164,10 +140,8 @@ void render_incident_line(struct strbuf *out, const struct incident *i,
 	format_time(when, e->time_ms, TIME_TABLE);
 	line_printf(&l, "%-*s", (int)columns->when, when);
 	if (incident_is_pressure(i)) {
-		const struct said said = {&pressure_line, e, i, style->bytes};
-
 		line_blanks(&l, 2);
-		say_sentence(&l, &said, pressure_line.text[0]);
+		say_first(&l, &(struct said){&pressure_line, e, i, style->bytes});
 		line_end(&l);
 		return;
 	}
@@ -217,14 +191,20 @@ static void say_heading(struct strbuf *out, const struct sentences *sentences,
 	say_all(out, &said, 4, style->width);
 }
 
-static void put_group(struct strbuf *out, const struct group_change *c, uint64_t bytes, char sign,
-		      uint32_t procs, const struct table_style *style)
+/* What a group holds, or how it grew. `inside`: its shared memory is beside it; NULL: it is not. */
+static void put_group(struct strbuf *out, const struct group_change *c, bool grew,
+		      const struct incident *inside, const struct table_style *style)
 {
 	struct line l = begin_line(out, style);
 
 	line_blanks(&l, 4);
-	put_bytes_right(&l, style, true, bytes, sign, 11);
-	line_printf(&l, "  %5u  ", procs);
+	put_bytes_right(&l, style, true, grew ? (uint64_t)group_change_of(c) : c->after,
+			grew ? '+' : 0, 11);
+	if (inside) {
+		line_blanks(&l, 2);
+		put_bytes_right(&l, style, true, incident_shmem_of(inside, c), 0, 9);
+	}
+	line_printf(&l, "  %5u  ", c->procs_after);
 	line_text(&l, c->group ? c->group : "(none)", 0);
 	if (c->missing)
 		line_printf(&l, " (%u not read)", c->missing);
@@ -245,7 +225,7 @@ static void put_largest(struct strbuf *out, const struct incident *i, enum incid
 		return;
 	say_heading(out, &incident_largest_said, &table, style);
 	for (size_t n = 0; n < g->count && n < rows && g->item[n].after; n++)
-		put_group(out, &g->item[n], g->item[n].after, 0, g->item[n].procs_after, style);
+		put_group(out, &g->item[n], false, NULL, style);
 }
 
 /* The processes of the cgroup, with their shared memory, which may be what filled it. */
@@ -256,17 +236,8 @@ static void put_largest_inside(struct strbuf *out, const struct incident *i, siz
 	const struct incident_table table = {.cut = snapshot_is_cut(i->during), .by = i->group_by};
 
 	say_heading(out, &incident_inside_said, &table, style);
-	for (size_t n = 0; n < g->count && n < rows; n++) {
-		struct line l = begin_line(out, style);
-
-		line_blanks(&l, 4);
-		put_bytes_right(&l, style, true, g->item[n].after, 0, 11);
-		line_blanks(&l, 2);
-		put_bytes_right(&l, style, true, incident_shmem_of(i, &g->item[n]), 0, 9);
-		line_printf(&l, "  %5u  ", g->item[n].procs_after);
-		line_text(&l, g->item[n].group ? g->item[n].group : "(none)", 0);
-		line_end(&l);
-	}
+	for (size_t n = 0; n < g->count && n < rows; n++)
+		put_group(out, &g->item[n], false, i, style);
 	if (!g->count)
 		strbuf_puts(out, table.cut ? "    no process of those that were read\n"
 					   : "    no process\n");
@@ -289,8 +260,7 @@ static bool put_growth(struct strbuf *out, const struct incident *i, enum incide
 		return false;
 	say_heading(out, &incident_grew_said, &table, style);
 	for (n = 0; n < g->count && n < rows && group_change_of(&g->item[n]) > 0; n++)
-		put_group(out, &g->item[n], (uint64_t)group_change_of(&g->item[n]), '+',
-			  g->item[n].procs_after, style);
+		put_group(out, &g->item[n], true, NULL, style);
 	if (!n)
 		strbuf_puts(out, "    nothing\n");
 	return true;
@@ -338,7 +308,7 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 	struct line l = begin_line(out, style);
 
 	l.attr = ATTR_BOLD;
-	say_sentence(&l, &heading, heading.sentences->text[0]);
+	say_first(&l, &heading);
 	line_end(&l);
 	if (pressure) {
 		say_of(out, i, &pressure_signs_said, style);

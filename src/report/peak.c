@@ -60,10 +60,8 @@ void render_peak_json(struct strbuf *out, const struct peak *p)
 static bool say_of(struct strbuf *out, const struct peak *p, const struct sentences *sentences,
 		   const struct table_style *style)
 {
-	const struct said said = {sentences, p, NULL, style->bytes};
-	struct line l = {.out = out};
-
-	return say_sentence(&l, &said, sentences->text[0]);
+	return say_first(&(struct line){.out = out},
+			 &(struct said){sentences, p, NULL, style->bytes});
 }
 
 static unsigned size_width(const struct table_style *style)
@@ -81,10 +79,8 @@ static unsigned words_at(const struct table_style *style)
 static void put_line(struct strbuf *out, const struct table_style *style, const char *what,
 		     uint64_t bytes, const struct strbuf *words)
 {
-	char text[FORMAT_MAX + 1];
-
-	text[format_bytes(text, bytes, style->bytes)] = '\0';
-	strbuf_printf(out, "%-8s %*s", what, (int)size_width(style), text);
+	strbuf_printf(out, "%-8s %*s", what, (int)size_width(style),
+		      size_text(bytes, style->bytes).text);
 	if (words && words->len) {
 		strbuf_puts(out, "  ");
 		strbuf_put(out, words->data, words->len);
@@ -197,7 +193,6 @@ static void put_lines(struct strbuf *out, const struct peak *p, const struct tab
 	put_peak(out, p, style);
 	put_pss(out, p, style);
 	say_all(out, &(struct said){&peak_end_said, p, NULL, style->bytes}, 0, 0);
-	say_all(out, &(struct said){&peak_doubts_said, p, NULL, style->bytes}, 0, 0);
 }
 
 void render_peak_table(struct strbuf *out, const struct peak *p, size_t rows,

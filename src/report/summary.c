@@ -128,10 +128,9 @@ static void find_freed(const struct result *r, struct summary *ret)
 void summary_write(struct line *l, const struct result *r)
 {
 	struct summary summary = {.result = r};
-	const struct said said = {.sentences = &summary_line, .row = &summary};
 
 	find_missing(r, summary.missing);
-	say_sentence(l, &said, summary_line.text[0]);
+	say_first(l, &(struct said){.sentences = &summary_line, .row = &summary});
 }
 
 void summary_print(struct strbuf *out, const struct result *r, const struct table_style *style)

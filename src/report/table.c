@@ -221,10 +221,9 @@ void render_table(struct strbuf *out, const struct result *r, const struct table
 void render_tick(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
 	struct line line = {.out = out, .color = style->color, .attr = ATTR_BOLD};
-	const struct said said = {.sentences = &tick_said, .row = r};
 
 	cell_put(&line, cell_number(CELL_TIME, true, r->snapshot->time_ms), false);
 	if (r->delta)
-		say_sentence(&line, &said, tick_said.text[0]);
+		say_first(&line, &(struct said){.sentences = &tick_said, .row = r});
 	line_end(&line);
 }

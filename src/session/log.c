@@ -81,12 +81,11 @@ int log_error(const char *fmt, ...)
 
 int log_errno(int error, const char *fmt, ...)
 {
-	const char *hint = file_exhausted_hint(error);
-	char why[WHY_MAX];
+	const struct diag_note note = {.hint = file_exhausted_hint(error)};
+	char why[WHY_MAX] = ": ";
 	va_list args;
 
-	snprintf(why, sizeof(why), ": %s%s%s%s", strerror(-error), hint ? " (" : "",
-		 hint ? hint : "", hint ? ")" : "");
+	diag_text(why + 2, sizeof(why) - 2, &note, error);
 	va_start(args, fmt);
 	print_message(fmt, args, why);
 	va_end(args);
@@ -131,19 +130,20 @@ int log_stdout_done(void)
 
 int log_refusal(const struct diag_note *n, int error)
 {
-	const char *hint = n ? n->hint : NULL;
+	char text[DIAG_TEXT];
 
-	return log_error("%s%s%s%s", n && n->reason ? n->reason : strerror(-error),
-			 hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
+	diag_text(text, sizeof(text), n, error);
+	return log_error("%s", text);
 }
 
 void log_diag(const struct diag *d, bool logs)
 {
 	for (int i = 0; i < d->count; i++) {
 		const struct diag_note *n = &d->note[i];
+		char text[DIAG_TEXT];
 
-		log_notice(false, "%s: %s%s%s%s", n->subject, n->reason ? n->reason : "",
-			   n->hint ? " (" : "", n->hint ? n->hint : "", n->hint ? ")" : "");
+		diag_text(text, sizeof(text), n, -ENOMEM);
+		log_notice(false, "%s: %s", n->subject, text);
 		if (logs && n->log)
 			fprintf(stderr, "%s\n", n->log);
 	}

@@ -195,11 +195,3 @@ int moment_parse(const char *text, int64_t end_ms, struct moment *ret)
 	return text[0] && text[1] && text[2] == ':' ? parse_clock(text, end_ms, ret)
 						    : parse_date(text, ret);
 }
-
-struct moment_text moment_text(int64_t time_ms)
-{
-	struct moment_text text;
-
-	text.text[format_time(text.text, time_ms, TIME_TABLE)] = '\0';
-	return text;
-}

@@ -5,8 +5,6 @@
 
 #include <stdint.h>
 
-#include "write/format.h"
-
 /* A time, or a whole second, minute or day, as it was typed. Times are ms since the epoch. */
 struct moment {
 	int64_t first_ms, last_ms; /* both are in the moment; they are equal for a time */
@@ -27,12 +25,5 @@ void moment_to_twin(struct moment *m);
 
 /* Parses "7d", "10m", "1.5h", "30" (seconds) at the beginning. Returns the length or -EINVAL. */
 int moment_duration(const char *text, uint64_t *ret_ms);
-
-struct moment_text {
-	char text[FORMAT_MAX + 1];
-};
-
-/* "2026-11-22 03:14:15+01:00", with Z where that is UTC; nothing outside the years 1 to 9999. */
-struct moment_text moment_text(int64_t time_ms);
 
 #endif

@@ -58,8 +58,7 @@ static int report_unopened_source(const struct session *s, int error)
 		return log_errno(error, "opening /proc");
 	if (note && note->reason && s->options->pinned)
 		return log_refusal(note, error);
-	return log_error("opening the source of counters: %s (%s%s)",
-			 note && note->reason ? note->reason : strerror(-error),
+	return log_error("opening the source of counters: %s (%s%s)", diag_why(note, error),
 			 note && note->hint ? note->hint : "see zmem-bpf doctor", proc_remedy(s));
 }
 

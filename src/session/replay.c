@@ -18,6 +18,7 @@
 #include "privilege/privilege.h"
 #include "recording/segments.h"
 #include "session/log.h"
+#include "write/format.h"
 
 #define CHUNK (64 * 1024)
 /* A pipe has no size: a pipe without an end must not use all memory. */
@@ -237,7 +238,7 @@ static int read_moment(const struct replay *r, const struct options *o, const ch
 		return 0;
 	if (ret->twin_ms)
 		log_notice(false, "--%s %s: local time has this twice; %s is meant", option, text,
-			   moment_text(ret->first_ms).text);
+			   time_text(ret->first_ms).text);
 	if (recording_reader_shown(r->reader, ret->first_ms) > 1 ||
 	    recording_reader_shown(r->reader, ret->last_ms) > 1)
 		log_notice(false, "--%s %s: the clock showed this time more than once; %s", option,

@@ -19,6 +19,7 @@
 #include "session/output.h"
 #include "session/query_args.h"
 #include "session/secure.h"
+#include "write/format.h"
 
 /* After so many failed snapshots in a row, a series ends. */
 #define FAILURES_MAX 10
@@ -101,7 +102,6 @@ int session_find_frame(const struct session *s, const char *text, size_t *ret, i
 	const char *option = o->at_option ? o->at_option : "at";
 	struct recording_reader *reader = s->replay.reader;
 	struct moment moment;
-	struct moment_text begin, end;
 	int64_t first_ms, last_ms;
 	size_t event = 0;
 	int r = replay_event(&s->replay, text, &event);
@@ -122,9 +122,8 @@ int session_find_frame(const struct session *s, const char *text, size_t *ret, i
 	    !recording_reader_ended(reader, moment.first_ms))
 		return 0;
 	recording_reader_range(reader, &first_ms, &last_ms);
-	begin = moment_text(first_ms);
-	end = moment_text(last_ms);
-	log_error("--%s %s: the recording is from %s to %s", option, text, begin.text, end.text);
+	log_error("--%s %s: the recording is from %s to %s", option, text, time_text(first_ms).text,
+		  time_text(last_ms).text);
 	return EXIT_NOT_FOUND;
 }
 
@@ -132,16 +131,14 @@ int session_find_frame(const struct session *s, const char *text, size_t *ret, i
 static void note_gap(const struct session *s, size_t frame, int64_t at_ms)
 {
 	const struct recording_reader *r = s->replay.reader;
-	struct moment_text from, to;
 	size_t later;
 
 	if (frame + 1 >= s->replay.frames || !recording_reader_gap(r, frame + 1) ||
 	    at_ms <= recording_reader_time(r, frame) || !recording_reader_later(r, at_ms, &later))
 		return;
-	from = moment_text(recording_reader_time(r, frame));
-	to = moment_text(recording_reader_time(r, later));
 	log_notice(s->options->quiet, "%s: nothing was recorded between %s and %s", s->replay.path,
-		   from.text, to.text);
+		   time_text(recording_reader_time(r, frame)).text,
+		   time_text(recording_reader_time(r, later)).text);
 }
 
 int session_turn_to(struct session *s, uint32_t frame)
@@ -355,13 +352,11 @@ int session_open(struct session *s, const struct options *o, const struct collec
 
 void session_note_frame(const struct session *s)
 {
-	struct moment_text text;
-
 	if (s->replay.frames <= 1)
 		return;
-	text = moment_text(recording_reader_time(s->replay.reader, s->replay.frame - 1));
 	log_notice(s->options->quiet, "%s: snapshot %u of %u, %s", s->options->replay,
-		   s->replay.frame, s->replay.frames, text.text);
+		   s->replay.frame, s->replay.frames,
+		   time_text(recording_reader_time(s->replay.reader, s->replay.frame - 1)).text);
 }
 
 int session_range(struct session *s, uint32_t *ret_first, uint32_t *ret_last)

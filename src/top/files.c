@@ -15,15 +15,6 @@
 
 /* ---- opening ---- */
 
-static void set_why(char why[256], const struct diag *diag, int error)
-{
-	const struct diag_note *n = diag->count ? &diag->note[0] : NULL;
-	const char *hint = n ? n->hint : NULL;
-
-	snprintf(why, 256, "%s%s%s%s", n && n->reason ? n->reason : strerror(-error),
-		 hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
-}
-
 void top_files_open(struct top_files *t)
 {
 	cleanup(diag_clear) struct diag diag = {}, other = {};
@@ -38,12 +29,12 @@ void top_files_open(struct top_files *t)
 	if (r == 0)
 		r = files_source_open(&diag, &t->source);
 	if (r < 0) {
-		set_why(t->why, &diag, r);
+		diag_text(t->why, sizeof(t->why), diag_newest(&diag), r);
 		return;
 	}
 	r = holders_source_open(&other, &t->holders);
 	if (r < 0)
-		set_why(t->holders_why, &other, r);
+		diag_text(t->holders_why, sizeof(t->holders_why), diag_newest(&other), r);
 }
 
 /* Frees the files, which may be many. */

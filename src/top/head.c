@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/count.h"
 #include "report/head.h"
 #include "report/summary.h"
 #include "write/format.h"
@@ -79,15 +80,10 @@ bool head_has(const struct shared *v, enum head_line line)
 /* The time, the number of processes, sources, and completeness. */
 void head_collection(const struct shared *v, struct screen *s)
 {
-	char buf[FORMAT_MAX];
-	size_t len = format_time(buf, v->rows.r->snapshot->time_ms, TIME_TABLE);
-
 	/* The date is shown only for recordings. */
-	if (len > 11 && !v->facts.frames)
-		line_ascii(&s->pen, buf + 11, len - 11);
-	else
-		line_ascii(&s->pen, buf, len);
-	line_blanks(&s->pen, 2);
+	const size_t from = v->facts.frames ? 0 : strlen("2026-11-22 ");
+
+	line_printf(&s->pen, "%s  ", time_text(v->rows.r->snapshot->time_ms).text + from);
 	summary_write(&s->pen, v->rows.r);
 	screen_line(s, LOOK_PLAIN);
 }
@@ -110,19 +106,6 @@ void head_put_text(struct line *l, const char *name, const char *text)
 	line_text(l, text, TYPED_WIDE);
 }
 
-/* With as many digits as it has. */
-void head_put_interval(struct line *l, unsigned ms)
-{
-	unsigned part = ms % 1000;
-
-	line_printf(l, "  every %u", ms / 1000);
-	if (part % 100)
-		line_printf(l, part % 10 ? ".%03u" : ".%02u", part % 10 ? part : part / 10);
-	else
-		line_printf(l, ".%u", part / 100);
-	line_printf(l, " s");
-}
-
 /* ---- the time line of a recording ---- */
 
 #define TIMELINE_LEAST 10 /* columns */
@@ -132,17 +115,15 @@ void head_put_interval(struct line *l, unsigned ms)
 /* The time of day; with the date if the line has several days, and with seconds if it is short. */
 static void put_moment(struct line *l, const struct timeline *t, int64_t time_ms)
 {
-	char first[FORMAT_MAX], last[FORMAT_MAX], buf[FORMAT_MAX];
-	bool known = format_time(first, t->first_ms, TIME_TABLE) > 19 &&
-		     format_time(last, t->last_ms, TIME_TABLE) > 19 &&
-		     format_time(buf, time_ms, TIME_TABLE) > 19;
+	const struct format_text first = time_text(t->first_ms), last = time_text(t->last_ms),
+				 at = time_text(time_ms);
 
-	if (!known)
+	if (!*at.text)
 		line_ascii(l, "?", 1);
-	else if (memcmp(first, last, 10) != 0)
-		line_ascii(l, buf + 5, 11);
+	else if (memcmp(first.text, last.text, 10) != 0)
+		line_ascii(l, at.text + 5, 11);
 	else
-		line_ascii(l, buf + 11, t->last_ms - t->first_ms < MINUTES_MS ? 8 : 5);
+		line_ascii(l, at.text + 11, t->last_ms - t->first_ms < MINUTES_MS ? 8 : 5);
 }
 
 /* The column of a time, on a line of `width` columns. */
@@ -217,6 +198,6 @@ void head_timeline(const struct shared *v, struct screen *s)
 	if (event)
 		line_printf(l, "  event:%u", event);
 	else if (t->events)
-		line_printf(l, "  %zu event%s", t->events, t->events == 1 ? "" : "s");
+		line_printf(l, "  %zu %s", t->events, count_word(t->events, "event", "events"));
 	screen_line(s, LOOK_PLAIN);
 }

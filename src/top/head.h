@@ -21,9 +21,8 @@ enum head_line {
 bool head_has(const struct shared *v, enum head_line line);
 void head_collection(const struct shared *v, struct screen *s);
 void head_timeline(const struct shared *v, struct screen *s);
-/* Parts of the line of the state: that it is paused, what was typed, if anything, an interval. */
+/* Parts of the line of the state: that it is paused, what was typed, if anything. */
 void head_put_paused(const struct shared *v, struct line *l);
 void head_put_text(struct line *l, const char *name, const char *text);
-void head_put_interval(struct line *l, unsigned ms);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/count.h"
+
 unsigned pane_act(struct pane *p, const struct key_use *use)
 {
 	if (use->replays && !p->shared->facts.frames)
@@ -102,7 +104,7 @@ void pane_table(struct pane *p, const struct grid *g, struct screen *s)
 		line_printf(&s->pen, "rows %zu to %zu of %zu", c->first + 1, c->first + shown,
 			    c->count);
 	else
-		line_printf(&s->pen, "%zu row%s", shown, shown == 1 ? "" : "s");
+		line_printf(&s->pen, "%zu %s", shown, count_word(shown, "row", "rows"));
 	screen_line(s, LOOK_PLAIN);
 }
 

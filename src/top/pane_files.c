@@ -300,7 +300,6 @@ static void draw_state(const struct files_pane *f, struct screen *s)
 {
 	const struct file_settings *set = &f->set;
 	struct line *l = &s->pen;
-	char buf[FORMAT_MAX];
 
 	head_put_paused(f->pane.shared, l);
 	line_printf(l, "files %s%s",
@@ -315,12 +314,10 @@ static void draw_state(const struct files_pane *f, struct screen *s)
 	if (set->within != FILE_GROUP_NONE)
 		head_put_text(l, file_group_name(set->within), set->within_name);
 	head_put_text(l, "filter", set->filter);
-	if (f->report && format_time(buf, f->time_ms, TIME_TABLE) > 19) {
-		line_printf(l, "  read ");
-		line_ascii(l, buf + 11, 8);
-		line_printf(l, " in %u ms", (unsigned)((f->read_us + 500) / 1000));
-		head_put_interval(l, (unsigned)(f->every_us / 1000));
-	}
+	if (f->report)
+		line_printf(l, "  read %.8s in %s  every %s", time_text(f->time_ms).text + 11,
+			    span_text((double)f->read_us / 1e6).text,
+			    span_text((double)f->every_us / 1e6).text);
 	screen_line(s, LOOK_PLAIN);
 }
 

@@ -2,6 +2,7 @@
 /* The help: what the keys do, and what the program itself uses. */
 #include "base/array.h"
 #include "top/panes.h"
+#include "write/format.h"
 
 static const char *const help_lines[] = {
 	"up down k j             move the cursor; also PgUp PgDn Home End G",
@@ -63,13 +64,10 @@ static void put_own_cost(const struct shared *v, struct line *l)
 	if (!f->collect_us)
 		return;
 	line_printf(l, "   this program: ");
-	if (f->own_known) {
-		line_printf(l, "%u.%u %% of a CPU, ", f->own_cpu / 10, f->own_cpu % 10);
-		cell_put(l, cell_bytes(true, f->own_rss), false);
-		line_printf(l, ", ");
-	}
-	line_printf(l, "%u.%u ms to collect", (unsigned)(f->collect_us / 1000),
-		    (unsigned)(f->collect_us % 1000 / 100));
+	if (f->own_known)
+		line_printf(l, "%u.%u %% of a CPU, %s, ", f->own_cpu / 10, f->own_cpu % 10,
+			    size_text(f->own_rss, false).text);
+	line_printf(l, "%s to collect", span_text((double)f->collect_us / 1e6).text);
 }
 
 static size_t help_count(__attribute__((unused)) const struct pane *owner)

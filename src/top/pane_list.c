@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "top/head.h"
 #include "top/panes.h"
+#include "write/format.h"
 
 static struct list_pane *list_of(struct pane *p)
 {
@@ -593,7 +594,7 @@ static void draw_state(const struct list_pane *l, struct screen *s)
 	else if (v->facts.frames && v->set.speed)
 		line_printf(&s->pen, "  %u times as fast", v->set.speed);
 	else
-		head_put_interval(&s->pen, v->set.interval_ms);
+		line_printf(&s->pen, "  every %s", span_text(v->set.interval_ms / 1e3).text);
 	if (snapshot_is_cut(snapshot) && !snapshot->collection.not_seen_known)
 		line_printf(&s->pen, "  incomplete: some not read");
 	else if (snapshot->collection.not_seen)

@@ -111,24 +111,6 @@ static void draw_classes(struct ram_pane *r, struct screen *s)
 	}
 }
 
-static void draw_state(const struct ram_pane *r, struct screen *s)
-{
-	struct line *l = &s->pen;
-	char buf[FORMAT_MAX];
-
-	head_put_paused(r->pane.shared, l);
-	if (!ram_is_counted(&r->ram)) {
-		line_printf(l, "RAM by counters of the kernel: %s", r->ram.reason);
-	} else if (format_time(buf, r->ram.taken_ms, TIME_TABLE) > 19) {
-		line_printf(l, "RAM by page frames, counted ");
-		line_ascii(l, buf + 11, 8);
-		format_time(buf, r->first.taken_ms, TIME_TABLE);
-		line_printf(l, "; changes since ");
-		line_ascii(l, buf + 11, 8);
-	}
-	screen_line(s, LOOK_PLAIN);
-}
-
 static const char *ram_draw(struct pane *p, struct screen *s)
 {
 	struct ram_pane *r = (struct ram_pane *)p;
@@ -140,7 +122,9 @@ static const char *ram_draw(struct pane *p, struct screen *s)
 		screen_line(s, LOOK_PLAIN);
 		return "Esc back  ? help";
 	}
-	draw_state(r, s);
+	head_put_paused(p->shared, l);
+	say_first(l, &(struct said){&ram_state_said, &r->ram, &r->first});
+	screen_line(s, LOOK_PLAIN);
 	pane_say(s, &(struct said){&ram_deleted_said, &r->ram, NULL, p->shared->style.bytes},
 		 LOOK_PLAIN);
 	draw_classes(r, s);

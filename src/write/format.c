@@ -115,6 +115,28 @@ size_t format_bytes(char *buf, uint64_t bytes, bool exact)
 	return exact ? decimal_put(buf, bytes) : format_size(buf, bytes);
 }
 
+static size_t format_unit_name(char *buf, size_t len, const char *name)
+{
+	memcpy(buf + len, name, strlen(name));
+	return len + strlen(name);
+}
+
+size_t format_kb(char *buf, int64_t bytes)
+{
+	char digits[FORMAT_MAX];
+	uint64_t kb = (uint64_t)(bytes < 0 ? -bytes : bytes) / 1024;
+	size_t len = decimal_put(digits, kb), n = 0;
+
+	if (bytes < 0)
+		buf[n++] = '-';
+	for (size_t i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf[n++] = ',';
+		buf[n++] = digits[i];
+	}
+	return format_unit_name(buf, n, " kB");
+}
+
 size_t format_percent(char *buf, double percent)
 {
 	if (!(percent >= 0 && percent < 1e9))
@@ -141,12 +163,6 @@ static size_t format_digits(char *buf, double v)
 	while (buf[len - 1] == '0')
 		len--;
 	return len - (buf[len - 1] == '.');
-}
-
-static size_t format_unit_name(char *buf, size_t len, const char *name)
-{
-	memcpy(buf + len, name, strlen(name));
-	return len + strlen(name);
 }
 
 size_t format_span(char *buf, double seconds)
@@ -260,4 +276,28 @@ size_t format_time(char *buf, int64_t ms, enum time_style style)
 		to = put_digits(to, (unsigned)(in_day % 1000), 3);
 	}
 	return (size_t)(put_zone(to, minutes) - buf);
+}
+
+struct format_text size_text(uint64_t bytes, bool exact)
+{
+	struct format_text text;
+
+	text.text[format_bytes(text.text, bytes, exact)] = '\0';
+	return text;
+}
+
+struct format_text span_text(double seconds)
+{
+	struct format_text text;
+
+	text.text[format_span(text.text, seconds)] = '\0';
+	return text;
+}
+
+struct format_text time_text(int64_t ms)
+{
+	struct format_text text;
+
+	text.text[format_time(text.text, ms, TIME_TABLE)] = '\0';
+	return text;
 }

@@ -24,6 +24,8 @@ size_t format_size(char *buf, uint64_t bytes);
 size_t format_bytes(char *buf, uint64_t bytes, bool exact);
 /* Without blank and "iB", to save room: "1.20G". */
 size_t format_short(char *buf, uint64_t bytes);
+/* Whole kB with commas: "-53,264 kB". */
+size_t format_kb(char *buf, int64_t bytes);
 /* An address of memory: eight hexadecimal digits or more. */
 size_t format_address(char *buf, uint64_t address);
 /* One digit after the point. Returns 0 if the value is below 0, too large or not a number. */
@@ -47,5 +49,13 @@ enum time_style {
  */
 size_t format_time(char *buf, int64_t ms, enum time_style style);
 #define FORMAT_TIME_TABLE_MAX 25
+
+/* Bytes, a span of time, and a local time as texts, which are empty where there is none. */
+struct format_text {
+	char text[FORMAT_MAX + 1];
+};
+struct format_text size_text(uint64_t bytes, bool exact);
+struct format_text span_text(double seconds);
+struct format_text time_text(int64_t ms);
 
 #endif

@@ -220,6 +220,16 @@ static void put_words(struct sayer *s, const char *const *words, uint64_t bits)
 	}
 }
 
+/* The first columns of a time, or of the time of day. */
+static void put_time(struct sayer *s, int64_t ms, unsigned columns)
+{
+	const size_t day = strlen("2026-11-22 "), from = columns < day ? day : 0;
+	char buf[FORMAT_MAX];
+
+	if (format_time(buf, ms, TIME_TABLE) >= from + columns)
+		line_ascii(s->l, buf + from, columns);
+}
+
 static void put_value(struct sayer *s, const struct key *k, const struct field *f, struct value v)
 {
 	const uint64_t unit = unit_of(f);
@@ -232,6 +242,8 @@ static void put_value(struct sayer *s, const struct key *k, const struct field *
 		line_text_middle(s->l, v.text, k->most);
 	} else if (f->type == FIELD_TEXT) {
 		line_text(s->l, v.text, k->most);
+	} else if (f->type == FIELD_TIME && k->most) {
+		put_time(s, v.number, k->most);
 	} else if (f->type == FIELD_WORDS) {
 		put_words(s, f->words, (uint64_t)v.number);
 	} else if (f->type == FIELD_NUMBERS) {
@@ -239,6 +251,8 @@ static void put_value(struct sayer *s, const struct key *k, const struct field *
 			line_printf(s->l, "%s%d", i ? ", " : "", value_number(f, v, i));
 	} else if (f->type == FIELD_BYTES && s->sizes == SIZES_SHORT) {
 		line_ascii(s->l, buf, format_short(buf, v.bytes));
+	} else if (f->type == FIELD_CHANGE && s->sizes == SIZES_KB) {
+		line_ascii(s->l, buf, format_kb(buf, v.number));
 	} else if (unit) {
 		line_ascii(s->l, buf, format_span(buf, (double)v.number * (double)unit / 1e9));
 	} else {
@@ -339,6 +353,11 @@ bool say_sentence(struct line *l, const struct said *said, const char *text)
 		return false;
 	put_part(&s, text, end);
 	return true;
+}
+
+bool say_first(struct line *l, const struct said *s)
+{
+	return say_sentence(l, s, s->sentences->text[0]);
 }
 
 void say_lines(struct line *l, const struct said *s)

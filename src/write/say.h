@@ -12,6 +12,7 @@ enum said_sizes {
 	SIZES_ROUNDED,
 	SIZES_EXACT, /* bytes */
 	SIZES_SHORT, /* "7.00G" */
+	SIZES_KB,    /* of changes: "-53,264 kB", as in /proc/PID/status */
 };
 
 /* The row of which something is said; `of` as for field_value(). */
@@ -23,6 +24,8 @@ struct said {
 
 /* Writes a sentence into a line, which it does not end. Returns false if it cannot be said. */
 bool say_sentence(struct line *l, const struct said *s, const char *text);
+/* Likewise the first sentence of the table. */
+bool say_first(struct line *l, const struct said *s);
 /* Each sentence that can be said in a line of its own, cut to the width of the line. */
 void say_lines(struct line *l, const struct said *s);
 /* The same, folded below `indent` columns. */

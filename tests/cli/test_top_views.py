@@ -158,7 +158,7 @@ def check_head():
         result(all(len(line) <= 80 for line in screen.splitlines()), "80 columns", screen)
         tmux.keys("?")
         screen = tmux.until(lambda screen: "of a CPU" in screen)
-        result(re.search(r"this program: \d+\.\d % of a CPU, .* ms to collect", screen), "help: our own cost", screen)
+        result(re.search(r"this program: \d+\.\d % of a CPU, .* [mu]?s to collect", screen), "help: our own cost", screen)
 
 
 def second_of(recording):

@@ -45,6 +45,7 @@ JSON_FIELD(count, "count", AMOUNT, value_signed(r->known, r->count), "");
 JSON_FIELD(took, "took_us", AMOUNT, value_signed(r->known, r->took), "");
 JSON_FIELD(text, "text", TEXT, value_text(r->text), "");
 JSON_FIELD(path, "path", TEXT, value_text(r->text), "", .flags = FIELD_PATH);
+JSON_FIELD(when, "time_ms", TIME, value_signed(r->known, r->took), "");
 JSON_FIELD(yes, "yes", BOOL, value_bool(true, r->yes), "");
 static const char *const words[] = {"one", "two", "three", NULL};
 JSON_FIELD(bits, "bits", WORDS, value_signed(true, r->count), "", .words = words);
@@ -53,7 +54,7 @@ ROWS(rows, "items", &items, struct item, true, r->item, r->items, "", 0);
 static const struct fields things;
 JSON_FIELD(inner, "inner", OBJECT, value_row(r->inner), "", .fields = &things);
 static FIELDS(things, &field_count, &field_took, &field_text, &field_path, &field_yes, &field_rows,
-	      &field_inner, &field_ids, &field_bits);
+	      &field_inner, &field_ids, &field_bits, &field_when);
 static SENTENCES(about, &things, NULL, "");
 
 static void check(const struct thing *t, const char *text, const char *expected)
@@ -86,6 +87,8 @@ TEST(values)
 	      "b");
 	check(&t, "of {text|3}", "of a/\xe2\x80\xa6");
 	check(&t, "inside {inner.count} process{es}", "inside 1 process");
+	check(&t, "at {time_ms|8}, {time_ms|5}, {time_ms|16}",
+	      "at 00:00:12, 00:00, 1970-01-01 00:00");
 	check(&none, "{count} in all", NULL);
 	check(&none, "{count~} in all", "not known in all");
 	check(&none, "inside {inner.count}", NULL);
@@ -202,13 +205,12 @@ TEST(all)
 		&detail_title,
 		&file_accounts_said,
 		&file_held_said,
+		&file_total_said,
 		&file_unsure_said,
-		&growth_doubts_said,
+		&growth_accounted_said,
 		&growth_heap_said,
 		&growth_hints_said,
 		&growth_lack_said,
-		&growth_outside_said,
-		&growth_question_said,
 		&head_holders_said,
 		&head_limits_said,
 		&head_pressure,
@@ -222,11 +224,11 @@ TEST(all)
 		&kill_heading,
 		&kill_level_said,
 		&kill_limit_said,
+		&kill_stands_for,
 		&kill_victim_said,
 		&maps_said,
 		&page_said,
 		&notices_said,
-		&peak_doubts_said,
 		&peak_end_said,
 		&peak_length_said,
 		&peak_nothing_said,
@@ -239,6 +241,7 @@ TEST(all)
 		&pressure_signs_said,
 		&ram_changes_said,
 		&ram_deleted_said,
+		&ram_state_said,
 		&signal_heading,
 		&signal_said,
 		&summary_line,
