@@ -70,6 +70,14 @@ struct proc_pool *proc_pool_new(const struct procfs *proc, unsigned workers, uns
  */
 int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	      struct process *const *rows, size_t count, struct pool_result *results);
+/*
+ * Reads command lines without their files: calls `set` for each process that it can tell, with the
+ * first `most` bytes, to be freed; of the others the files are read. Returns 0 or a negative errno.
+ */
+typedef int pool_arguments(void *arg, struct process *const *rows, size_t count, size_t most,
+			   void (*set)(void *results, size_t i, char *text, size_t len),
+			   void *results);
+void pool_set_arguments(struct proc_pool *pool, pool_arguments *fn, void *arg);
 /* Resets the deadline and the budget for the paths of deep cgroups, for a new snapshot. */
 void pool_patient(struct proc_pool *pool);
 /* Shortens the deadline from now on, for less important files. */
