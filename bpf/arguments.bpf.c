@@ -8,7 +8,8 @@
  * text is bounded, ends at arg_end, and comes from present anonymous pages alone. A page may be
  * freed while it is copied, and belong to another process: the entry that maps it is read again
  * after the copy, and in the end the mm and the count of execs. What has changed, or is not there,
- * is read from /proc.
+ * is read from /proc. One case differs: of a private mapping of a file the kernel shows nothing,
+ * here are the pages that the process has written.
  */
 #define ZMEM_PROBE_READS
 #include "vmlinux.h"
@@ -68,7 +69,7 @@ __noinline __u64 find_page(__u64 mm, __u64 address)
 	if (!a)
 		return 0;
 	entry = user_entry(&a->at, mm, address, &phys);
-	if (!entry || entry & ENTRY_SPECIAL || !is_anonymous(&a->at, phys))
+	if (!(entry & ENTRY_PRESENT) || entry & ENTRY_SPECIAL || !is_anonymous(&a->at, phys))
 		return 0;
 	return a->at.direct + phys;
 }

@@ -84,8 +84,9 @@ void pool_patient(struct proc_pool *pool);
 void pool_hurry(struct proc_pool *pool, unsigned deadline_ms);
 /* True if the caller had to read because no thread could be started. */
 bool pool_alone(const struct proc_pool *pool);
-/* The number of smaps_rollup files read so far. */
+/* The numbers of smaps_rollup and of cmdline files read so far. */
 size_t pool_rollups(const struct proc_pool *pool);
+size_t pool_cmdlines(const struct proc_pool *pool);
 void proc_pool_free(struct proc_pool *pool);
 
 /* ---- smaps_rollup ---- */

@@ -182,10 +182,15 @@ struct proc_pool {
 	struct process *const *rows;
 	struct pool_result *results;
 	size_t count, next, finished;
-	size_t rollups;
+	size_t rollups, cmdlines;  /* files of these that were read */
 	pool_arguments *arguments; /* NULL: command lines come from /proc */
 	void *arguments_arg;
 };
+
+static bool is_cmdline(enum pool_file file)
+{
+	return file == POOL_CMDLINE || file == POOL_PROGRAM || file == POOL_APP;
+}
 
 static int64_t now_ns(void)
 {
@@ -314,6 +319,7 @@ static bool do_job(struct worker *w)
 	slow_add(&pool->slow, w->what.uid, cpu_ns);
 	pool->results[w->job] = result;
 	pool->rollups += target.file == POOL_ROLLUP;
+	pool->cmdlines += is_cmdline(target.file);
 	if (++pool->finished == pool->count)
 		pthread_cond_signal(&pool->done);
 	return true;
@@ -494,7 +500,6 @@ static int read_arguments(struct proc_pool *pool, enum pool_file file, struct pr
 int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	      struct process *const *rows, size_t count, struct pool_result *results)
 {
-	const bool arguments = file == POOL_CMDLINE || file == POOL_PROGRAM || file == POOL_APP;
 	int r;
 
 	if (!pool->proc.trusted || (file == POOL_ROLLUP && !pool->has_rollup)) {
@@ -502,7 +507,7 @@ int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 			results[i] = (struct pool_result){.status = PSS_UNSUPPORTED};
 		return 0;
 	}
-	r = arguments && pool->arguments && count
+	r = is_cmdline(file) && pool->arguments && count
 		    ? read_arguments(pool, file, rows, count, results)
 		    : read_files(pool, file, check_start, rows, count, results);
 	if (file == POOL_PROGRAM)
@@ -527,6 +532,11 @@ void pool_hurry(struct proc_pool *pool, unsigned deadline_ms)
 size_t pool_rollups(const struct proc_pool *pool)
 {
 	return pool->rollups;
+}
+
+size_t pool_cmdlines(const struct proc_pool *pool)
+{
+	return pool->cmdlines;
 }
 
 bool pool_alone(const struct proc_pool *pool)
