@@ -227,29 +227,34 @@ static int run_pass(struct arguments_source *s, const struct target *only)
 	}
 }
 
-/* True if the process has more than was read. */
-static bool goes_on(const struct target *t)
+/* True if the process has more than was read, and did not end before this pass. */
+static bool goes_on(const struct arguments_source *s, const struct target *t)
 {
-	return !t->unread && t->met && t->len < t->whole;
+	return !t->unread && t->met && t->len < t->whole && t->len > s->ask->skip;
 }
 
 static int run_passes(struct arguments_source *s)
 {
 	const struct target *only = s->targets == 1 ? s->target : NULL;
-	size_t left = s->targets;
-	int r = 0;
+	size_t left;
+	int r;
 
-	for (s->ask->skip = 0; r == 0 && left; s->ask->skip += ZMEM_ARGUMENTS_TEXT) {
-		memset(s->ask->wanted, 0, sizeof(s->ask->wanted));
-		for (size_t i = 0; i < s->targets; i++) {
-			if (!s->ask->skip || goes_on(&s->target[i]))
-				set_bit(s, s->target[i].pid);
-		}
+	memset(s->ask->wanted, 0, sizeof(s->ask->wanted));
+	for (size_t i = 0; i < s->targets; i++)
+		set_bit(s, s->target[i].pid);
+	s->ask->skip = 0;
+	do {
 		r = run_pass(s, only);
+		memset(s->ask->wanted, 0, sizeof(s->ask->wanted));
 		left = 0;
-		for (size_t i = 0; i < s->targets; i++)
-			left += goes_on(&s->target[i]);
-	}
+		for (size_t i = 0; i < s->targets; i++) {
+			if (goes_on(s, &s->target[i])) {
+				set_bit(s, s->target[i].pid);
+				left++;
+			}
+		}
+		s->ask->skip += ZMEM_ARGUMENTS_TEXT;
+	} while (r == 0 && left);
 	return r;
 }
 

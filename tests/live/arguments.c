@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * arguments ROUNDS [+PID | -PID]…
+ * arguments ROUNDS [+PID | -PID | =PID]…
  *
  * Command lines that are read through page tables, against /proc/PID/cmdline: those of all
  * processes, round after round, with the first bytes alone as well. A process whose file changed
- * meanwhile is not compared, but no word of any may be one that no process had: bytes of other
- * pages. +PID: it has to be read, every time it is compared; -PID: only /proc can tell it. Once
- * with the layout of the program that walks pages, and once without. Links the library, because
- * the program itself chooses what it reads from where.
+ * meanwhile is not compared. +PID: it has to be read; -PID: only /proc can tell it; =PID: it
+ * executes itself again and again, and its arguments end with a number and, in a word of any
+ * length, the letter of that number: bytes of another page would be other letters. Once with the
+ * layout of the program that walks pages, and once without. Links the library, because the program
+ * itself chooses what it reads from where.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -59,11 +60,28 @@ static bool is_equal(const struct text *a, const struct text *b)
 }
 
 struct tally {
-	size_t processes, compared, changed, different, told, missed;
+	size_t processes, compared, changed, different, told, missed, turns, torn;
 	pid_t first;
 };
 
-/* Whether it is among the PIDs, with '+' or '-'; 0: it is not. */
+/* Whether the text is one of the =PID, or the beginning of one. */
+static bool is_turn(const struct text *t)
+{
+	const char *number = memmem(t->text, t->len, "turn\0", 5), *letters,
+		   *end = t->text + t->len;
+	char letter;
+
+	/* The shell that reads the script, and its beginning. */
+	if (!number)
+		return t->len < 60;
+	letter = (char)('a' + atoi(number + 5) % 26);
+	letters = memchr(number + 5, '\0', (size_t)(end - number - 5));
+	while (letters && ++letters < end && *letters == letter)
+		;
+	return !letters || letters + 1 >= end;
+}
+
+/* How it is among the PIDs; 0: it is not. */
 static char wish_of(char **wish, pid_t pid)
 {
 	for (; *wish; wish++) {
@@ -109,6 +127,10 @@ static void compare(struct arguments_source *s, const struct procfs *proc, struc
 			t->told += wanted == '-';
 			t->missed += wanted == '+';
 		}
+		if (wanted == '=' && got[i].text) {
+			t->turns++;
+			t->torn += !is_turn(&got[i]);
+		}
 		free(after.text);
 		free(before[i].text);
 		free(got[i].text);
@@ -127,7 +149,7 @@ static void check(const struct procfs *proc, bool pss, int rounds, char **wish)
 	struct arguments_source *s = NULL;
 	struct source *source = NULL;
 	struct tally t = {};
-	char why[160], what[100];
+	char why[240], what[100];
 	int r = source_open(&request, proc, &diag, &source);
 
 	if (r == 0)
@@ -139,13 +161,14 @@ static void check(const struct procfs *proc, bool pss, int rounds, char **wish)
 	}
 	snprintf(why, sizeof(why),
 		 "%s; %zu of %zu compared, %zu changed, %zu different, %zu told, %zu not told, "
-		 "the first is %d",
+		 "the first is %d; %zu turns, %zu torn",
 		 r < 0 ? diag_reason(&diag, r) : "read", t.compared, t.processes, t.changed,
-		 t.different, t.told, t.missed, t.first);
+		 t.different, t.told, t.missed, t.first, t.turns, t.torn);
 	snprintf(what, sizeof(what), "command lines %s: as /proc has them",
 		 pss ? "with the layout of PSS" : "that find the direct map");
 	printf("# %s\n", why);
-	result(r == 0 && !t.different && !t.told && !t.missed && t.compared * 10 >= t.processes * 8,
+	result(r == 0 && !t.different && !t.told && !t.missed && !t.torn &&
+		       t.compared * 10 >= t.processes * 8,
 	       what, why);
 	arguments_source_close(s);
 	source_close(source);

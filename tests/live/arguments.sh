@@ -10,10 +10,24 @@ coproc FLEET { "$TMP/fleet.$$" 450 64; }
 read -r _ <&"${FLEET[0]}"
 mkmem_begin titles churn "long:a = small 1P; fill a$(printf '%*s' 30000 '')" ||
 	not_ok 'titles' 'did not start'
+# Two processes that execute themselves with other arguments, of 0 to 20,000 bytes, without end.
+cat >"$TMP/again" <<'END'
+#!/bin/sh
+n=$(($2 + 1))
+letter=$(printf "\\$(printf %o $((97 + n % 26)))")
+word=$letter
+while [ ${#word} -lt $((n % 20 * 1000)) ]; do word=$word$word; done
+exec "$0" turn $n "$word"
+END
+chmod +x "$TMP/again"
+"$TMP/again" turn 0 a 9>&- &
+turns="=$!"
+"$TMP/again" turn 7 h 9>&- &
+turns="$turns =$!"
 # Of the others a part is not there, or belongs to a file.
 wishes=$(sed -nE 's/^READY titles (absent|in_file|hidden) /-/p; s/^READY (titles (titled|shortened|page|border|in_huge|long|empty|programmed|ended)|long main) /+/p' "$TMP/mkmem")
 # shellcheck disable=SC2086
-"$B/arguments" 30 $wishes || failed=1
+"$B/arguments" 30 $wishes $turns || failed=1
 
 # The program itself: names of its table and of its JSON, and what is left for /proc.
 reads() {
@@ -32,7 +46,7 @@ jq -c '[.processes[] | {pid, name, cmdline}]' "$TMP/out" >"$TMP/proc"
 # Those that were there both times.
 different=$(jq -n --slurpfile a "$TMP/bpf" --slurpfile b "$TMP/proc" \
 	'($b[0] | map({key: (.pid | tostring), value: .}) | from_entries) as $p |
-	 [$a[0][] | select($p[.pid | tostring] and $p[.pid | tostring] != .)] | map(select(.name != "mkmem"))')
+	 [$a[0][] | select($p[.pid | tostring] and $p[.pid | tostring] != .)] | map(select(.name != "mkmem" and .name != "again"))')
 [ "$different" = '[]' ] && ok 'names are those of /proc' || not_ok 'names are those of /proc' "$different"
 mkmem_end
-kill "$FLEET_PID" 2>/dev/null
+kill "$FLEET_PID" ${turns//=/} 2>/dev/null
