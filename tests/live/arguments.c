@@ -115,8 +115,8 @@ static void compare(struct arguments_source *s, const struct procfs *proc, struc
 		const char wanted = wish_of(wish, row[i]->pid);
 
 		after = cmdline_of(proc, row[i], most);
-		/* One that executes itself has none for a moment, as /proc would say. */
-		if (wanted == '=' || !is_equal(&before[i], &after)) {
+		/* In exec and at its end a process has none for a moment. */
+		if (wanted == '=' || (!after.len && !wanted) || !is_equal(&before[i], &after)) {
 			t->changed++;
 		} else if (got[i].text) {
 			t->compared++;
