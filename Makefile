@@ -281,7 +281,8 @@ BPF_PACKED := task_pss_light task_counters_light \
               census_light@task_pss_light census_elf@census_light census_old_elf@census_elf \
               oom_kill_probe_elf@task_counters_probe_elf oom_kill_elf@oom_kill_probe_elf \
               oom_kill_old_elf@oom_kill_probe_elf grow_elf@task_pss_elf grow_probe_elf@grow_elf \
-              peak_light@swap_light peak_elf@peak_light peak_probe_elf@peak_elf
+              peak_light@swap_light peak_elf@peak_light peak_probe_elf@peak_elf \
+              arguments_light@gpu_light
 bpf_name = $(firstword $(subst @, ,$(1)))
 bpf_file = $(patsubst %_elf,$(O)/bpf/%.bpf.o,$(patsubst %_light,$(O)/bpf/%.light.bytes,$(bpf_name)))
 

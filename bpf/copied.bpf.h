@@ -3,9 +3,8 @@
 #ifndef ZMEM_COPIED_BPF_H
 #define ZMEM_COPIED_BPF_H
 
-#include "zmem/setup.h"
 #include "compound.bpf.h"
-#include "entry.bpf.h"
+#include "user_entry.bpf.h"
 
 #if defined(__TARGET_ARCH_x86)
 #define ENTRY_READ_ONLY(entry) (!((entry) >> 1 & 1)) /* _PAGE_RW */
@@ -13,48 +12,18 @@
 #define ENTRY_READ_ONLY(entry) ((entry) >> 7 & 1) /* PTE_RDONLY */
 #endif
 
-#define LEVELS 5
-
 /*
- * The entry that maps an address, 0 if none does. The page tables are those of the current thread,
- * which is in a page fault at this address.
- */
-static __always_inline __u64 entry_of(const struct zmem_layout *at, __u64 mm, __u64 address)
-{
-	__u64 table = kaddr(kcast(struct mm_struct, mm), pgd), entry = 0;
-	__u32 shift = at->top_shift, bits = at->page_bits - 3;
-
-	for (int level = 0; level < LEVELS; level++) {
-		entry = kread64(table +
-				((address >> (shift & 63) & ((1ULL << (bits & 15)) - 1)) << 3));
-		if (shift <= at->page_bits || !entry_is_table(entry))
-			break;
-		table = at->direct + (entry_address(entry) & at->phys_mask);
-		shift -= bits;
-	}
-	if (!(entry & ENTRY_PRESENT))
-		return 0;
-	/* In a huge page: the page at the address. */
-	return shift > at->page_bits
-		       ? (entry & ~((1ULL << (shift & 63)) - 1 & ENTRY_ADDRESS)) |
-				 (address & ((1ULL << (shift & 63)) - 1) & ENTRY_ADDRESS)
-		       : entry;
-}
-
-/*
+ * The page tables are those of the current thread, which is in a page fault at this address.
  * do_wp_page(), mm/memory.c: an anonymous page of one process is written in place, a shared one is
  * copied. A copy of a page of a file or of shared memory changes the counters: it does not count.
  */
 static __always_inline bool is_copied(const struct zmem_layout *at, __u64 mm, __u64 address)
 {
-	__u64 entry = entry_of(at, mm, address), pfn, page, info, flags, head;
+	__u64 phys, page, info, flags, head, entry = user_entry(at, mm, address, &phys);
 
-	if (!entry || (entry & ENTRY_SPECIAL) || !ENTRY_READ_ONLY(entry))
+	if (!(entry & ENTRY_PRESENT) || (entry & ENTRY_SPECIAL) || !ENTRY_READ_ONLY(entry))
 		return false;
-	pfn = (entry_address(entry) & at->phys_mask) >> (at->page_bits & 63);
-	if (pfn >= at->pfn_end)
-		return false;
-	page = at->vmemmap + pfn * PAGE_STRUCT_SIZE;
+	page = at->vmemmap + (phys >> (at->page_bits & 63)) * PAGE_STRUCT_SIZE;
 	info = kread64(page + PAGE_INFO);
 	flags = kread64(page + PAGE_FLAGS);
 	head = info & 1 ? tail_head(page, info) : page;

@@ -421,7 +421,9 @@ struct look {
 
 static long look_at_page(__u32 index, struct look *l)
 {
-	if (l->address >= l->end || !entry_of(l->at, l->mm, l->address))
+	__u64 phys;
+
+	if (l->address >= l->end || !user_entry(l->at, l->mm, l->address, &phys))
 		return 1;
 	l->address += PAGE;
 	return 0;
@@ -434,7 +436,7 @@ static long look_at_page(__u32 index, struct look *l)
 __noinline int find_populated(struct fault *f, __u64 mm, __u64 regs)
 {
 	const struct zmem_grow_settings *s = get_settings();
-	__u64 start = kread64(regs + USER_ARGUMENT1);
+	__u64 start = kread64(regs + USER_ARGUMENT1), phys;
 	struct look l = {.mm = mm, .end = page_up(start + kread64(regs + USER_ARGUMENT2))};
 
 	if (!f || !s || !s->at.top_shift)
@@ -444,7 +446,7 @@ __noinline int find_populated(struct fault *f, __u64 mm, __u64 regs)
 	l.address = f->populated >= start && f->populated < l.end ? f->populated : start;
 	bpf_loop(LOOK_MOST, look_at_page, &l, 0);
 	f->populated = l.address;
-	return l.address < l.end && !entry_of(l.at, mm, l.address);
+	return l.address < l.end && !user_entry(l.at, mm, l.address, &phys);
 }
 
 /*

@@ -132,7 +132,7 @@ unit: deps-unit
 unit-build: $(UNIT_BIN) $(FUZZ_BIN) $(SCHEMAS)
 
 .PHONY: test-build
-test-build: $(PROGRAM) $(COMPLETIONS) $(SCHEMAS) $(MAN_JSON) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(BENCH_BIN) $(O)/preload.so $(O)/static_parts $(B)/readers $(B)/samples $(B)/pages \
+test-build: $(PROGRAM) $(COMPLETIONS) $(SCHEMAS) $(MAN_JSON) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(BENCH_BIN) $(O)/preload.so $(O)/static_parts $(B)/readers $(B)/samples $(B)/arguments $(B)/pages \
             $(B)/edit_recording $(O)/load_objects
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
@@ -204,7 +204,7 @@ check: objects
 
 # Live tests that need the library, for what the program decides by itself.
 $(B)/samples: LDFLAGS_ALL += -Wl,--wrap=bpf_program_run
-$(B)/readers $(B)/samples: $(B)/%: tests/live/%.c $(call LIBOF,$(uses_source))
+$(B)/readers $(B)/samples $(B)/arguments: $(B)/%: tests/live/%.c $(call LIBOF,$(uses_source))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^ $(call LIBOF,base) $(LDLIBS_BPF) -lpthread -o $@
 

@@ -159,7 +159,7 @@ struct mm_struct {
 	unsigned long ksm_merging_pages;
 	int map_count;
 	unsigned long hiwater_rss;
-	unsigned long start_stack;
+	unsigned long start_stack, arg_start, arg_end, env_start, env_end;
 	struct file *exe_file;
 	struct percpu_counter rss_stat[1];
 };

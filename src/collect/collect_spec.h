@@ -53,6 +53,7 @@ struct collect_spec {
 	bool gpu;		/* GPU and DMABUF of each process, where there are GPUs */
 	unsigned names;		/* enum process_needs of every process shown */
 	bool largest_named;	/* the program names of the processes that hold most of RAM */
+	bool all_names;		/* the names of all processes that are chosen, not of a few rows */
 	struct app_rules *apps; /* that name apps before all else; NULL: none */
 	bool lazy_names;	/* only collector_name_rows() names rows */
 	/* NULL: this machine; else snapshots are the frames of this recording. */

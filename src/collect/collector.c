@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -19,6 +20,7 @@
 #include "collect/ram_read.h"
 #include "collect/unseen.h"
 #include "privilege/privilege.h"
+#include "source/arguments_source.h"
 #include "source/files_source.h"
 #include "source/freed_source.h"
 #include "source/holders_source.h"
@@ -281,6 +283,26 @@ static int read_pages(struct collector *c)
 	return r == -ENOMEM ? r : 0;
 }
 
+#define ARGUMENTS_TASKS 400
+
+/*
+ * Loading the program takes as long as reading some 200 files. Who may not see all of /proc
+ * (hidepid) sees no more this way. What the program cannot read comes from /proc, so this is no
+ * error; running out of files is.
+ */
+static int open_arguments(struct collector *c)
+{
+	cleanup(diag_clear) struct diag why = {};
+	struct sysinfo info;
+	int r;
+
+	if (!c->spec.all_names || loads_nothing(c) || collector_no_proc(c) ||
+	    !privilege_held(PRIVILEGE_PTRACE) || sysinfo(&info) < 0 || info.procs < ARGUMENTS_TASKS)
+		return 0;
+	r = arguments_source_open(c->source, &c->proc, &why, &c->arguments);
+	return file_exhausted(r) ? r : 0;
+}
+
 /*
  * What needs programs of our own. A series pays for loading once, gains from memos
  * (src/doc/design.md), and does not depend on a pin that may be taken away.
@@ -363,6 +385,8 @@ int collector_open(struct collector *c, const struct collect_spec *spec)
 		r = open_freed(c);
 	if (r == 0)
 		r = open_pages(c);
+	if (r == 0)
+		r = open_arguments(c);
 	if (r == 0 && spec->ram)
 		r = ram_reader_open(c->source, &c->proc, &c->ram);
 	if (r == 0 && spec->gpu)
@@ -677,6 +701,7 @@ void collector_close(struct collector *c)
 	pages_source_close(c->pages);
 	ram_reader_close(c->ram);
 	gpu_reader_close(c->gpu);
+	arguments_source_close(c->arguments);
 	snapshot_done(&c->snapshot);
 	snapshot_done(&c->unseen);
 	for (size_t i = 0; i < ARRAY_SIZE(c->again); i++)

@@ -3,6 +3,7 @@
 #include "collect/collector_state.h"
 
 #include "base/clock.h"
+#include "source/arguments_source.h"
 
 /* The deadline of a smaps_rollup, beyond the time for its size. */
 #define DEADLINE_MS 1000
@@ -23,6 +24,8 @@ struct proc_pool *collector_pool(struct collector *c)
 {
 	if (!c->pool)
 		c->pool = proc_pool_new(&c->proc, 0, DEADLINE_MS);
+	if (c->pool && c->arguments)
+		pool_set_arguments(c->pool, arguments_source_read, c->arguments);
 	return c->pool;
 }
 

@@ -91,21 +91,22 @@ enum collect_step {
 struct collector {
 	struct collect_spec spec;
 	struct procfs proc;
-	pid_t self;			/* the process that collects; 0 with a recording */
-	struct source *source;		/* NULL with a recording */
-	struct files_source *files;	/* NULL if no files are listed, or they cannot be */
-	struct holders_source *holders; /* NULL unless swapped shared memory is asked for */
-	struct ram_reader *ram;		/* NULL before it is asked for (spec.ram) */
-	struct pages_source *pages;	/* NULL unless spec.pages, or if they cannot be read */
-	struct gpu_reader *gpu;		/* NULL unless asked for */
-	struct swap_source *swap;	/* NULL while swap slots cannot be read */
-	struct freed_source *freed;	/* NULL unless asked for, or it cannot be read */
-	struct diag diag;		/* why a source did not open */
-	char reason[RECORDING_REASON];	/* why a frame cannot be read */
-	enum collect_step step;		/* the step of collector_open() that failed */
-	struct proc_pool *pool;		/* NULL before the first use */
-	struct user_table *users;	/* also made by collector_find_user() */
-	struct name_cache *names;	/* NULL unless continuous */
+	pid_t self;			    /* the process that collects; 0 with a recording */
+	struct source *source;		    /* NULL with a recording */
+	struct files_source *files;	    /* NULL if no files are listed, or they cannot be */
+	struct holders_source *holders;	    /* NULL unless swapped shared memory is asked for */
+	struct ram_reader *ram;		    /* NULL before it is asked for (spec.ram) */
+	struct pages_source *pages;	    /* NULL unless spec.pages, or if they cannot be read */
+	struct gpu_reader *gpu;		    /* NULL unless asked for */
+	struct arguments_source *arguments; /* NULL: command lines come from /proc */
+	struct swap_source *swap;	    /* NULL while swap slots cannot be read */
+	struct freed_source *freed;	    /* NULL unless asked for, or it cannot be read */
+	struct diag diag;		    /* why a source did not open */
+	char reason[RECORDING_REASON];	    /* why a frame cannot be read */
+	enum collect_step step;		    /* the step of collector_open() that failed */
+	struct proc_pool *pool;		    /* NULL before the first use */
+	struct user_table *users;	    /* also made by collector_find_user() */
+	struct name_cache *names;	    /* NULL unless continuous */
 	struct container_reader containers;
 	struct snapshot snapshot;
 	struct query_rows rows;

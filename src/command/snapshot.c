@@ -191,6 +191,8 @@ static void print_timing(const struct collector *c, const struct result *r, uint
 	print_phase("render", render_us);
 	print_phase("all", sum);
 	fprintf(stderr, "smaps_rollup reads: %zu\n", c->pool ? pool_rollups(c->pool) : 0);
+	fprintf(stderr, "cmdline reads: %zu%s\n", c->pool ? pool_cmdlines(c->pool) : 0,
+		c->arguments ? ", others from page tables" : "");
 	if (c->snapshot.walk_entries)
 		fprintf(stderr, "BPF run: at most %u table entries\n", c->snapshot.walk_entries);
 	if (c->swap)

@@ -70,14 +70,23 @@ struct proc_pool *proc_pool_new(const struct procfs *proc, unsigned workers, uns
  */
 int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	      struct process *const *rows, size_t count, struct pool_result *results);
+/*
+ * Reads command lines without their files: calls `set` for each process that it can tell, with the
+ * first `most` bytes, to be freed; of the others the files are read. Returns 0 or a negative errno.
+ */
+typedef int pool_arguments(void *arg, struct process *const *rows, size_t count, size_t most,
+			   void (*set)(void *results, size_t i, char *text, size_t len),
+			   void *results);
+void pool_set_arguments(struct proc_pool *pool, pool_arguments *fn, void *arg);
 /* Resets the deadline and the budget for the paths of deep cgroups, for a new snapshot. */
 void pool_patient(struct proc_pool *pool);
 /* Shortens the deadline from now on, for less important files. */
 void pool_hurry(struct proc_pool *pool, unsigned deadline_ms);
 /* True if the caller had to read because no thread could be started. */
 bool pool_alone(const struct proc_pool *pool);
-/* The number of smaps_rollup files read so far. */
+/* The numbers of smaps_rollup and of cmdline files read so far. */
 size_t pool_rollups(const struct proc_pool *pool);
+size_t pool_cmdlines(const struct proc_pool *pool);
 void proc_pool_free(struct proc_pool *pool);
 
 /* ---- smaps_rollup ---- */

@@ -237,8 +237,9 @@ static int read_mappings(const struct target *t, int dirfd, struct map_set **ret
 
 /* exe is a link, and smaps is read piece by piece. */
 static const char *const file_names[] = {
-	[POOL_ROLLUP] = "smaps_rollup", [POOL_STATUS] = "status",   [POOL_CGROUP] = "cgroup",
-	[POOL_CMDLINE] = "cmdline",	[POOL_PROGRAM] = "cmdline", [POOL_APP] = "cmdline",
+	[POOL_ROLLUP] = "smaps_rollup",
+	[POOL_STATUS] = "status",
+	[POOL_CGROUP] = "cgroup",
 };
 
 /*
@@ -307,6 +308,18 @@ static void read_gpu(int fd, struct pool_result *ret)
 	*ret = (struct pool_result){.status = PSS_OK, .gpu = files.part, .gpus = files.count};
 }
 
+/*
+ * Each read takes the mmap_lock of the process two times and more, and one has all that there is
+ * (get_mm_cmdline(), fs/proc/base.c).
+ */
+static ssize_t read_cmdline(int dirfd, char *text, size_t most)
+{
+	cleanup_close int fd = openat(dirfd, "cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? -1 : read(fd, text, most);
+
+	return len < 0 ? -errno : len;
+}
+
 static ssize_t read_text(const struct target *t, int fd, char *text, size_t cap)
 {
 	bool deleted;
@@ -314,17 +327,16 @@ static ssize_t read_text(const struct target *t, int fd, char *text, size_t cap)
 	if (t->file == POOL_EXE)
 		return procfs_exe_name(fd, text, cap, &deleted);
 	if (t->file == POOL_CMDLINE || t->file == POOL_PROGRAM)
-		cap = POOL_CMDLINE_MAX + 1;
+		return read_cmdline(fd, text, POOL_CMDLINE_MAX);
 	return file_read(fd, file_names[t->file], text, cap);
 }
 
 static void read_app(int fd, struct pool_result *ret)
 {
-	cleanup_free char *text = malloc(POOL_APP_MAX + 1);
+	cleanup_free char *text = malloc(POOL_APP_MAX);
 
 	if (text)
-		pool_understand(POOL_APP, text,
-				file_read(fd, file_names[POOL_APP], text, POOL_APP_MAX + 1), ret);
+		pool_understand(POOL_APP, text, read_cmdline(fd, text, POOL_APP_MAX), ret);
 	else
 		fail(ret, -ENOMEM);
 }

@@ -182,8 +182,15 @@ struct proc_pool {
 	struct process *const *rows;
 	struct pool_result *results;
 	size_t count, next, finished;
-	size_t rollups;
+	size_t rollups, cmdlines;  /* files of these that were read */
+	pool_arguments *arguments; /* NULL: command lines come from /proc */
+	void *arguments_arg;
 };
+
+static bool is_cmdline(enum pool_file file)
+{
+	return file == POOL_CMDLINE || file == POOL_PROGRAM || file == POOL_APP;
+}
 
 static int64_t now_ns(void)
 {
@@ -312,6 +319,7 @@ static bool do_job(struct worker *w)
 	slow_add(&pool->slow, w->what.uid, cpu_ns);
 	pool->results[w->job] = result;
 	pool->rollups += target.file == POOL_ROLLUP;
+	pool->cmdlines += is_cmdline(target.file);
 	if (++pool->finished == pool->count)
 		pthread_cond_signal(&pool->done);
 	return true;
@@ -419,16 +427,11 @@ static int first_error(const struct pool_result *results, size_t count)
 	return 0;
 }
 
-int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
-	      struct process *const *rows, size_t count, struct pool_result *results)
+static int read_files(struct proc_pool *pool, enum pool_file file, bool check_start,
+		      struct process *const *rows, size_t count, struct pool_result *results)
 {
 	int r = 0;
 
-	if (!pool->proc.trusted || (file == POOL_ROLLUP && !pool->has_rollup)) {
-		for (size_t i = 0; i < count; i++)
-			results[i] = (struct pool_result){.status = PSS_UNSUPPORTED};
-		return 0;
-	}
 	pthread_mutex_lock(&pool->lock);
 	pool->file = file;
 	pool->check_start = check_start;
@@ -451,9 +454,65 @@ int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	}
 	pool->count = pool->next = 0;
 	pthread_mutex_unlock(&pool->lock);
+	return first_error(results, count);
+}
+
+void pool_set_arguments(struct proc_pool *pool, pool_arguments *fn, void *arg)
+{
+	pool->arguments = fn;
+	pool->arguments_arg = arg;
+}
+
+static void set_arguments(void *results, size_t i, char *text, size_t len)
+{
+	((struct pool_result *)results)[i] =
+		(struct pool_result){.status = PSS_OK, .text = text, .len = len};
+}
+
+/* Reads command lines without their files, and those that cannot be read so from their files. */
+static int read_arguments(struct proc_pool *pool, enum pool_file file, struct process *const *rows,
+			  size_t count, struct pool_result *results)
+{
+	const size_t most = file == POOL_APP ? POOL_APP_MAX : POOL_CMDLINE_MAX;
+	cleanup_free struct process **rest = calloc(count, sizeof(*rest));
+	cleanup_free struct pool_result *read = calloc(count, sizeof(*read));
+	size_t left = 0;
+	int r;
+
+	if (!rest || !read)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		results[i] = (struct pool_result){.status = PSS_UNSUPPORTED};
+	pool->arguments(pool->arguments_arg, rows, count, most, set_arguments, results);
+	for (size_t i = 0; i < count; i++) {
+		if (results[i].status != PSS_OK)
+			rest[left++] = rows[i];
+	}
+	r = left ? read_files(pool, file, true, rest, left, read) : 0;
+	left = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (results[i].status != PSS_OK)
+			results[i] = read[left++];
+	}
+	return r;
+}
+
+int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
+	      struct process *const *rows, size_t count, struct pool_result *results)
+{
+	int r;
+
+	if (!pool->proc.trusted || (file == POOL_ROLLUP && !pool->has_rollup)) {
+		for (size_t i = 0; i < count; i++)
+			results[i] = (struct pool_result){.status = PSS_UNSUPPORTED};
+		return 0;
+	}
+	r = is_cmdline(file) && pool->arguments && count
+		    ? read_arguments(pool, file, rows, count, results)
+		    : read_files(pool, file, check_start, rows, count, results);
 	if (file == POOL_PROGRAM)
 		pool_make_names(rows, count, results);
-	return first_error(results, count);
+	return r;
 }
 
 void pool_patient(struct proc_pool *pool)
@@ -473,6 +532,11 @@ void pool_hurry(struct proc_pool *pool, unsigned deadline_ms)
 size_t pool_rollups(const struct proc_pool *pool)
 {
 	return pool->rollups;
+}
+
+size_t pool_cmdlines(const struct proc_pool *pool)
+{
+	return pool->cmdlines;
 }
 
 bool pool_alone(const struct proc_pool *pool)

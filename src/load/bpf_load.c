@@ -12,6 +12,7 @@
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wunused-function"
+#include "arguments.light.h"
 #include "census.light.h"
 #include "files.light.h"
 #include "freed.light.h"
@@ -135,6 +136,14 @@ static const struct part held_parts[] = {
 	LIGHT_MAP(EDGES, edges),
 	LIGHT_MAP(ONCE, once),
 	LIGHT_MAP(SIZED, cpu_offset),
+	{},
+};
+#undef SKELETON
+#define SKELETON arguments
+static const struct part arguments_parts[] = {
+	LIGHT_PROGRAM(ITER, list_arguments),
+	LIGHT_PROGRAM(RUN, find_direct_map),
+	LIGHT_MAP(ANSWERS, arguments),
 	{},
 };
 #undef SKELETON
@@ -350,6 +359,7 @@ LIGHT(swap);
 LIGHT(freed);
 LIGHT(held);
 LIGHT(pages);
+LIGHT(arguments);
 LIGHT(peak);
 
 /* Both variants have the same parts. */
@@ -469,6 +479,7 @@ static const struct {
 	[OBJECT_FREED] = {NULL, freed_parts, &freed_loader},
 	[OBJECT_HELD] = {NULL, held_parts, &held_loader},
 	[OBJECT_PAGES] = {NULL, pages_parts, &pages_loader},
+	[OBJECT_ARGUMENTS] = {NULL, arguments_parts, &arguments_loader},
 };
 
 /* ---- libbpf ---- */

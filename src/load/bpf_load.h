@@ -38,9 +38,10 @@ enum bpf_object_id {
 	 * modules, such as zram's, which libbpf may not read without more capabilities.
 	 */
 	OBJECT_SWAP,
-	OBJECT_FREED, /* what becomes free with a group (bpf/freed.bpf.c); likewise */
-	OBJECT_HELD,  /* what holds files of shared memory (bpf/held.bpf.c); likewise */
-	OBJECT_PAGES, /* looks at pages one by one (bpf/pages.bpf.c); a light skeleton alone */
+	OBJECT_FREED,	  /* what becomes free with a group (bpf/freed.bpf.c); likewise */
+	OBJECT_HELD,	  /* what holds files of shared memory (bpf/held.bpf.c); likewise */
+	OBJECT_PAGES,	  /* looks at pages one by one (bpf/pages.bpf.c); a light skeleton alone */
+	OBJECT_ARGUMENTS, /* reads command lines (bpf/arguments.bpf.c); likewise */
 };
 
 enum bpf_loader {

@@ -274,6 +274,17 @@ static bool shows_apps(const struct session *s, const struct collect_spec *spec)
 	return (needs.filter | needs.group | needs.shown | spec->names) & NEEDS_APP;
 }
 
+/* Whether it names all processes of the machine, and not only the largest. */
+static bool names_all(const struct session *s, const struct collect_spec *spec)
+{
+	const unsigned names = NEEDS_PROGRAM | NEEDS_APP | NEEDS_CMDLINE;
+	const bool cut = s->query.top || s->query.fit || spec->lazy_names;
+	struct query_needs needs;
+
+	query_needs(&s->query, &needs);
+	return (needs.filter | needs.group | spec->names | (cut ? 0 : needs.shown)) & names;
+}
+
 /* The rules of --apps, which only root and the user may write. */
 static int read_apps(struct session *s, struct collect_spec *spec)
 {
@@ -336,6 +347,7 @@ int session_open(struct session *s, const struct options *o, const struct collec
 			needs & (NEEDS_NODES | NEEDS_LAZYFREE | NEEDS_HUGETLB | NEEDS_THP_REST);
 		spec.pages_named = query_args_named(&s->query, o) & spec.pages;
 		spec.gpu |= needs & NEEDS_GPU;
+		spec.all_names = r == 0 && names_all(s, &spec);
 		if (r == 0)
 			r = notices_opened(s, collector_open(&s->collector, &spec));
 	}

@@ -53,9 +53,11 @@ static int list_shapes(void)
 	return 0;
 }
 
-/* What this process is from exec on. */
+/* What this process is from exec on. Both are copied: a step may write over the arguments. */
 __attribute__((noreturn)) static void be(const char *name, const char *text)
 {
+	name = strdupa(name);
+	text = strdupa(text);
 	shape_start(name);
 	prctl(PR_SET_NAME, name);
 	steps(text);

@@ -289,7 +289,7 @@ void fill(char *p, size_t size)
 
 const char *file_text(const char *path)
 {
-	static char text[256];
+	static char text[1024];
 	FILE *f = fopen(path, "re");
 
 	text[f ? fread(text, 1, sizeof(text) - 1, f) : 0] = '\0';

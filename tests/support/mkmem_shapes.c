@@ -346,6 +346,14 @@ const struct shape shapes[] = {
 	{"pidns", "processes in a pid namespace of their own",
 	 "new_pids; inner { a = memory 2M; fill a } second { a = memory 2M; fill a }"},
 	{"names", "hostile names of programs and threads", "hostile_names"},
+	{"titles", "command lines that are titles, or other memory",
+	 "a = small 4P; fill a; b = huge 1H; c = small 3P; touch c:1P; f = memfd 2P; write f;"
+	 "d = shared f; touch d; e = small 40P; fill e; n = small 1P;"
+	 "fill n; none n; titled { title } shortened { short_title } page { claim a+1P:1P }"
+	 "border { claim a+4090B:30B } in_huge { claim b+1M:9000B } absent { claim c+10B:2P }"
+	 "in_file { claim d+5B:300B } long { claim e+100B:150000B }"
+	 "hidden { claim n:20B } empty { claim a:0B } programmed { title; program }"
+	 "ended { title; thread {} leader_ends }"},
 	/* All sizes differ and are in no order. */
 	{"fleet", "300 processes of different sizes",
 	 "odd#*150 { a = small 24K+48K#; fill a } even#*150 { a = small 7200K-48K#; fill a }",

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -287,7 +288,52 @@ static void hostile_names(void)
 	rmdir(dir);
 }
 
+/* ---- command lines ---- */
+
+/* Has /proc/PID/cmdline show this memory. All else of the mm stays as it is. */
+static void claim(char *p, size_t size)
+{
+	const char *text = file_text("/proc/self/stat");
+	unsigned long long field[52] = {};
+	struct prctl_mm_map map = {.exe_fd = -1};
+	int i = 3;
+
+	for (const char *at = strrchr(text, ')') + 4; at && i < 52; i++, at = strchr(at + 1, ' '))
+		field[i] = strtoull(at, NULL, 10);
+	map.start_code = field[25], map.end_code = field[26], map.start_stack = field[27];
+	map.start_data = field[44], map.end_data = field[45], map.start_brk = field[46];
+	map.brk = (uintptr_t)sbrk(0);
+	map.env_start = field[49], map.env_end = field[50];
+	map.arg_start = (uintptr_t)p, map.arg_end = (uintptr_t)p + size;
+	if (prctl(PR_SET_MM, PR_SET_MM_MAP, &map, sizeof(map), 0))
+		shape_fail("prctl(PR_SET_MM_MAP)");
+}
+
+/* A title over the arguments, and as far into the environment as there is, as setproctitle(3). */
+static void title(void)
+{
+	size_t room = 0;
+
+	for (char **e = environ; *e; e++)
+		room = *e + strlen(*e) - program_invocation_name;
+	memset(program_invocation_name, 0, room);
+	memset(program_invocation_name, 't', room < 6000 ? room : 6000);
+	environ = NULL;
+}
+
+/* One that is shorter than the arguments. */
+static void short_title(void)
+{
+	size_t room = environ[0] - program_invocation_name;
+
+	memset(program_invocation_name, 0, room);
+	memcpy(program_invocation_name, "short", 5);
+}
+
 const struct word task_words[] = {
+	{"claim", .act = claim},
+	{"title", .call = title},
+	{"short_title", .call = short_title},
 	{"program", .call = program},
 	{"exec_and_end", .call = exec_and_end},
 	{"fork_and_end", .call = fork_and_end},

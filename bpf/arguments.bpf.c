@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The command lines of processes: the same bytes as /proc/PID/cmdline has (get_mm_cmdline(),
+ * fs/proc/base.c), which takes the mmap_lock of the process three times. Here page tables lead from
+ * mm->arg_start to physical pages, which are read through the direct map: no lock, no fault.
+ *
+ * arg_start and arg_end are what the process claims (prctl(PR_SET_MM_MAP) needs no right). So the
+ * text is bounded, ends at arg_end, and comes from present anonymous pages alone. A page may be
+ * freed while it is copied, and belong to another process: the entry that maps it is read again
+ * after the copy, and in the end the mm and the count of execs. What has changed, or is not there,
+ * is read from /proc. One case differs: of a private mapping of a file the kernel shows nothing,
+ * here are the pages that the process has written.
+ */
+#define ZMEM_PROBE_READS
+#include "vmlinux.h"
+#include "flavors.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include "zmem/arguments.h"
+#include "compound.bpf.h"
+#include "pid_view.bpf.h"
+#include "threads.bpf.h"
+#include "user_entry.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+#define BPF_F_MMAPABLE 1024
+#define PF_KTHREAD     0x00200000 /* include/linux/sched.h */
+
+/* A title is read from one buffer of a page (get_mm_proctitle()). */
+#define PAGE	  4096ULL
+#define TEXT	  ZMEM_ARGUMENTS_TEXT
+#define PAGES_MAX (TEXT / PAGE + 1)
+
+#define GIB_BITS  30
+#define GIB_MAX	  (1 << 16)
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct zmem_arguments);
+} arguments SEC(".maps");
+
+static __always_inline struct zmem_arguments *arguments_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&arguments, &zero);
+}
+
+/* Without the array of struct page it is not known. */
+static __always_inline bool is_anonymous(const struct zmem_layout *at, __u64 phys)
+{
+	__u64 page = at->vmemmap + (phys >> (at->page_bits & 63)) * PAGE_STRUCT_SIZE;
+	__u64 info = kread64(page + PAGE_INFO);
+
+	return !at->vmemmap ||
+	       kread64((info & 1 ? tail_head(page, info) : page) + FOLIO_MAPPING) & 1;
+}
+
+/* Where the direct map has what the process has at an address; 0: no page of its own. */
+__noinline __u64 find_page(__u64 mm, __u64 address)
+{
+	const struct zmem_arguments *a = arguments_get();
+	__u64 phys = 0, entry;
+
+	if (!a)
+		return 0;
+	entry = user_entry(&a->at, mm, address, &phys);
+	if (!(entry & ENTRY_PRESENT) || entry & ENTRY_SPECIAL || !is_anonymous(&a->at, phys))
+		return 0;
+	return a->at.direct + phys;
+}
+
+/* ---- the direct map, for a process that has no program that walks pages ---- */
+
+struct search {
+	__u64 mm, found;
+};
+
+/* Each base is tried with each number of levels, as in calibrate.bpf.h. */
+static long try_base(__u32 turn, struct search *s)
+{
+	struct zmem_arguments *a = arguments_get();
+	__u32 level = turn % (LEVELS_MOST - LEVELS_LEAST + 1);
+	__u64 page;
+
+	if (!a)
+		return 1;
+	a->at.top_shift = a->at.page_bits + (LEVELS_LEAST - 1 + level) * (a->at.page_bits - 3);
+	page = find_page(s->mm, a->own_addr);
+	if (page && kread64(page) == a->own_content) {
+		s->found = 1;
+		return 1;
+	}
+	if (level == LEVELS_MOST - LEVELS_LEAST)
+		a->at.direct += 1ULL << GIB_BITS;
+	return 0;
+}
+
+SEC("raw_tp/find_direct_map")
+int find_direct_map(void *ctx)
+{
+	const struct task_struct *task = kcast(struct task_struct, bpf_get_current_task());
+	struct zmem_arguments *a = arguments_get();
+	struct search s = {};
+	__u64 gib, pgd;
+
+	if (!a)
+		return 0;
+	gib = (a->at.pfn_end >> ((GIB_BITS - a->at.page_bits) & 63)) + 1;
+	s.mm = kaddr(task, mm);
+	pgd = kaddr(kcast(struct mm_struct, s.mm), pgd);
+	a->at.direct = ((pgd >> GIB_BITS) - gib) << GIB_BITS;
+	if (gib < GIB_MAX)
+		bpf_loop((gib + 1) * (LEVELS_MOST - LEVELS_LEAST + 1), try_base, &s, 0);
+	if (!s.found)
+		a->at.top_shift = 0;
+	return 0;
+}
+
+/* ---- command lines ---- */
+
+struct copy {
+	__u64 mm;
+	__u64 first, at, end; /* from where on, the next byte, the end */
+	__u64 failed;
+};
+
+static long copy_page(__u32 turn, struct copy *c)
+{
+	struct zmem_arguments *a = arguments_get();
+	__u64 from, len = PAGE - (c->at & (PAGE - 1)), to = c->at - c->first;
+
+	if (!a || c->at >= c->end)
+		return 1;
+	if (len > c->end - c->at)
+		len = c->end - c->at;
+	from = find_page(c->mm, c->at);
+	/* For the verifier: the numbers are such. */
+	to &= TEXT - 1;
+	len &= 2 * PAGE - 1;
+	c->failed = !from || bpf_probe_read_kernel(a->text + to, len, (const void *)from) ||
+		    find_page(c->mm, c->at) != from;
+	c->at += len;
+	return c->failed;
+}
+
+/* Returns the length of the title in a->text, up to its first NUL. */
+static __always_inline __u64 cut_title(struct zmem_arguments *a, __u64 len)
+{
+	long n;
+
+	/* It copies one byte more than there may be, and ends there. */
+	n = bpf_probe_read_kernel_str(a->text + PAGE + 8, (__u32)(len + 1) & (2 * PAGE - 1),
+				      a->text);
+	return n > 0 && (__u64)n < len ? (__u64)n : len;
+}
+
+/* Copies from `skip` on. Returns false if only /proc can tell. */
+static __always_inline bool read_arguments(struct zmem_arguments *a, __u64 mm_addr,
+					   struct zmem_arguments_record *r)
+{
+	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
+	__u64 start = kget(mm, arg_start), end = kget(mm, arg_end), limit = end, page;
+	struct copy c = {.mm = mm_addr};
+	bool title;
+
+	if (start >= end || !kget(mm, env_end))
+		return true;
+	page = find_page(mm_addr, end - 1);
+	if (!page)
+		return false;
+	/* A title is longer than the arguments were, and may go on in the environment. */
+	title = kread64(page & ~7ULL) >> (page & 7) * 8 & 0xff;
+	if (title && kget(mm, env_start) == end && kget(mm, env_end) > end)
+		limit = kget(mm, env_end);
+	if (title && limit - start > PAGE)
+		limit = start + PAGE;
+	if (limit - start > ~0U)
+		return false;
+	r->whole = limit - start;
+	if (a->skip >= r->whole)
+		return true;
+	c.first = c.at = start + a->skip;
+	c.end = limit - c.first > TEXT ? c.first + TEXT : limit;
+	bpf_loop(PAGES_MAX, copy_page, &c, 0);
+	if (c.failed || c.at < c.end)
+		return false;
+	r->len = c.end - c.first;
+	if (title)
+		r->len = r->whole = cut_title(a, r->len);
+	return true;
+}
+
+static __always_inline void read_process(struct zmem_arguments *a, __u64 leader,
+					 struct zmem_arguments_record *r)
+{
+	const struct task_struct *task;
+	__u64 with_mm, mm;
+
+	with_mm = kaddr(kcast(struct task_struct, leader), mm) ? leader : find_mm_thread(leader, 0);
+	task = kcast(struct task_struct, with_mm);
+	mm = with_mm ? kaddr(task, mm) : 0;
+	r->unread = 1;
+	if (!mm || kget(task, flags) & PF_KTHREAD)
+		return;
+	r->execs = kget(task, self_exec_id);
+	r->unread = !read_arguments(a, mm, r) || kaddr(task, mm) != mm ||
+		    kget(task, self_exec_id) != r->execs;
+	if (r->unread)
+		r->len = 0;
+}
+
+SEC("iter/task")
+int list_arguments(struct bpf_iter__task *ctx)
+{
+	struct zmem_arguments *a = arguments_get();
+	struct zmem_arguments_record r = {};
+	struct task_struct *task = ctx->task;
+	struct pid_view view;
+	__u64 leader, len;
+	__u32 bit;
+
+	if (!task || !a)
+		return 0;
+	leader = kread_raw(__u64, &task->group_leader);
+	barrier_var(leader);
+	if (leader != (__u64)task)
+		return 0;
+	view = reader_view();
+	r.pid = pid_number(kget(kcast(struct task_struct, leader), thread_pid), &view);
+	bit = (__u32)r.pid % ZMEM_ARGUMENTS_PIDS;
+	if (!r.pid || !(a->wanted[bit / 64] >> bit % 64 & 1))
+		return 0;
+	r.start_boottime_ns =
+		kget(kcast(struct task_struct, leader), start_boottime) / NS_PER_TICK * NS_PER_TICK;
+	read_process(a, leader, &r);
+	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
+	len = r.len;
+	barrier_var(len);
+	if (len && len <= TEXT)
+		bpf_seq_write(ctx->meta->seq, a->text, len);
+	return 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Command lines (bpf/arguments.bpf.c). What is asked for is one value of a map, which the one
+ * process that loaded the program maps into its memory. An iterator writes the answers.
+ */
+#ifndef ZMEM_ARGUMENTS_H
+#define ZMEM_ARGUMENTS_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#include "zmem/setup.h"
+
+/* The longest text of a record. The buffer of an iterator has 32 KiB (kernel/bpf/bpf_iter.c). */
+#define ZMEM_ARGUMENTS_TEXT 16384
+/* The bits of pids: processes whose pids have the same remainder share one. */
+#define ZMEM_ARGUMENTS_PIDS 65536
+
+struct zmem_arguments {
+	struct zmem_layout at;
+	/* For find_direct_map, which sets `at`: a page of the caller, and its first word. */
+	__u64 own_addr;
+	__u64 own_content;
+	__u64 skip; /* so many bytes of each command line are known */
+	__u64 wanted[ZMEM_ARGUMENTS_PIDS / 64];
+	/* In the kernel: the text of a visit. A copy of a page that begins within it fits. */
+	char text[ZMEM_ARGUMENTS_TEXT + 8192];
+};
+
+/* A process that is wanted. Its text follows. */
+struct zmem_arguments_record {
+	__u64 start_boottime_ns; /* as in struct zmem_record */
+	__u64 execs;		 /* how often it called exec, and those that it comes from */
+	__s32 pid;		 /* in the reader's namespace */
+	__u32 len;		 /* bytes of the text, from `skip` on */
+	__u32 whole;		 /* bytes of the command line */
+	__u32 unread;		 /* 1: only /proc can tell it */
+};
+
+#endif
