@@ -275,14 +275,14 @@ BPF_PACKED := task_pss_light task_counters_light \
               task_pss_memos_light@task_pss_light task_pss_memos_elf@task_pss_elf task_pss_probe_light@task_pss_memos_light \
               task_counters_probe_light@task_pss_probe_light task_counters_probe_elf@task_counters_probe_light \
               task_pss_old_elf@task_pss_probe_light task_counters_old_elf@task_pss_old_elf \
-              swap_light@task_pss_light freed_light@swap_light held_light@swap_light pages_light@swap_light holders_light@swap_light holders_elf@holders_light \
+              swap_light@task_pss_light freed_light@swap_light held_light@freed_light pages_light@freed_light holders_light@swap_light holders_elf@holders_light \
               files_light@holders_light files_elf@files_light \
               gpu_light@holders_light gpu_elf@gpu_light dmabuf_light@gpu_light \
               census_light@task_pss_light census_elf@census_light census_old_elf@census_elf \
               oom_kill_probe_elf@task_counters_probe_elf oom_kill_elf@oom_kill_probe_elf \
               oom_kill_old_elf@oom_kill_probe_elf grow_elf@task_pss_elf grow_probe_elf@grow_elf \
               peak_light@swap_light peak_elf@peak_light peak_probe_elf@peak_elf \
-              arguments_light@gpu_light
+              arguments_light@task_pss_light
 bpf_name = $(firstword $(subst @, ,$(1)))
 bpf_file = $(patsubst %_elf,$(O)/bpf/%.bpf.o,$(patsubst %_light,$(O)/bpf/%.light.bytes,$(bpf_name)))
 

@@ -19,7 +19,6 @@
 #include "zmem/arguments.h"
 #include "compound.bpf.h"
 #include "pid_view.bpf.h"
-#include "threads.bpf.h"
 #include "user_entry.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -28,12 +27,15 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define PF_KTHREAD     0x00200000 /* include/linux/sched.h */
 
 /* A title is read from one buffer of a page (get_mm_proctitle()). */
-#define PAGE	  4096ULL
-#define TEXT	  ZMEM_ARGUMENTS_TEXT
-#define PAGES_MAX (TEXT / PAGE + 1)
+#define PAGE	     4096ULL
+#define TEXT	     ZMEM_ARGUMENTS_TEXT
+#define PAGES_MAX    (TEXT / PAGE + 1)
 
-#define GIB_BITS  30
-#define GIB_MAX	  (1 << 16)
+#define THREADS_MOST (1 << 16)
+#define NS_PER_TICK  10000000 /* of /proc: USER_HZ is 100 on every supported architecture */
+
+#define GIB_BITS     30
+#define GIB_MAX	     (1 << 16)
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -195,15 +197,43 @@ static __always_inline bool read_arguments(struct zmem_arguments *a, __u64 mm_ad
 	return true;
 }
 
+/* A thread that lives on after the first one has ended, and the end of the list of threads. */
+struct thread_search {
+	__u64 node, head, found;
+};
+
+static long find_mm_thread(__u32 turn, struct thread_search *s)
+{
+	__u64 task = s->node - koffset(struct task_struct, thread_node);
+
+	if (!s->node || s->node == s->head)
+		return 1;
+	s->node = kread64(s->node);
+	if (kaddr(kcast(struct task_struct, task), mm))
+		s->found = task;
+	return s->found != 0;
+}
+
+/* The leader, or another thread if the leader has ended; 0: none has memory. */
+static __always_inline __u64 task_with_mm(__u64 leader)
+{
+	const struct task_struct *task = kcast(struct task_struct, leader);
+	struct thread_search s = {};
+
+	if (kaddr(task, mm))
+		return leader;
+	s.head = kaddr(task, signal) + koffset(struct signal_struct, thread_head);
+	s.node = kread64(s.head);
+	bpf_loop(THREADS_MOST, find_mm_thread, &s, 0);
+	return s.found;
+}
+
 static __always_inline void read_process(struct zmem_arguments *a, __u64 leader,
 					 struct zmem_arguments_record *r)
 {
-	const struct task_struct *task;
-	__u64 with_mm, mm;
+	const struct task_struct *task = kcast(struct task_struct, task_with_mm(leader));
+	__u64 mm = task ? kaddr(task, mm) : 0;
 
-	with_mm = kaddr(kcast(struct task_struct, leader), mm) ? leader : find_mm_thread(leader, 0);
-	task = kcast(struct task_struct, with_mm);
-	mm = with_mm ? kaddr(task, mm) : 0;
 	r->unread = 1;
 	if (!mm || kget(task, flags) & PF_KTHREAD)
 		return;

@@ -155,8 +155,11 @@ static FIELDS(part_holders, &field_holder_name, &field_holder_bytes);
 JSON_KNOWN(part, "part", TEXT, value_text(r->key), "which one");
 JSON_KNOWN(part_title, "title", TEXT, value_text(r->title), "what the table calls it");
 JSON_KNOWN(part_bytes, "bytes", BYTES, value_bytes(true, r->bytes), "its size");
-ROWS(part_holders, "holders", &part_holders, struct head_holder, true, r->holder, r->holders,
-     "what holds most of it. Of compressed memory, it may be more than the part", FIELD_KNOWN);
+ROWS(part_holders, "holders", &part_holders, struct head_holder, r->holders_known, r->holder,
+     r->holders,
+     "what holds most of it. Of compressed memory, it may be more than the part. Null of processes "
+     "if the recording has only some of them",
+     0);
 static FIELDS(parts, &field_part, &field_part_title, &field_part_bytes, &field_part_holders);
 
 #undef ROW
@@ -201,7 +204,7 @@ ROWS(head_parts, "parts", &parts, struct head_part, true, all->part, all->parts,
      FIELD_KNOWN);
 ROWS(head_cgroups, "cgroups", &limited, struct head_limit, true, all->limit, all->limits,
      "the memory cgroups with the fullest limits of their own, the fullest first. Empty if cgroups "
-     "were not read",
+     "were not read, or if the recording has only some processes",
      FIELD_KNOWN);
 ROWS(head_nodes, "nodes", &nodes, struct node_memory, s->nodes.count, s->nodes.node, s->nodes.count,
      "the NUMA nodes with RAM. Null unless there are several and swap is in use", 0);

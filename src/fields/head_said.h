@@ -64,6 +64,7 @@ struct head_part {
 	uint64_t bytes;
 	struct head_holder holder[OVERVIEW_HOLDERS]; /* the largest first */
 	size_t holders;
+	bool holders_known;
 };
 
 #define HEAD_LIMITS 20

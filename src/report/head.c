@@ -44,9 +44,10 @@ static void offer(struct holders *h, const char *name, uint64_t bytes)
 		}
 }
 
+/* In a recording of some processes others may hold more. */
 static void find_processes(const struct snapshot *s, enum counter c, struct holders *h)
 {
-	size_t found[OVERVIEW_HOLDERS], count = overview_holders(s, c, found);
+	size_t found[OVERVIEW_HOLDERS], count = s->selection ? 0 : overview_holders(s, c, found);
 
 	for (size_t i = 0; i < count; i++) {
 		const struct process *p = &s->process[found[i]];
@@ -371,7 +372,8 @@ size_t head_limits(const struct head *h, struct head_limit *item, size_t most)
 	const struct snapshot *s = h->snapshot;
 	size_t count = 0;
 
-	for (size_t i = 0; i < s->memcg_count; i++) {
+	/* A recording of some processes has their cgroups alone. */
+	for (size_t i = 0; !s->selection && i < s->memcg_count; i++) {
 		struct head_limit one = {.memcg = &s->memcg[i]};
 		size_t at;
 
@@ -401,6 +403,7 @@ void head_find(const struct head *h, struct head_all *ret)
 		p->key = overview_part_name(part);
 		p->title = head_title(h, part);
 		p->bytes = o->bytes[part];
+		p->holders_known = part != OVERVIEW_PROCESSES || !h->snapshot->selection;
 		p->holders = head_holders(h, part, p->holder);
 	}
 	ret->limits = head_limits(h, ret->limit, HEAD_LIMITS);

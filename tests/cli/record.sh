@@ -17,8 +17,13 @@ nothing_left() { # NAME DIRECTORY NAME…: the directory has these and nothing e
 	equal "$name" "$(ls -A "$in" | paste -sd' ')" "$*"
 }
 
-# same_again NAME RECORD-OPTIONS REPLAY-OPTIONS: both as words. A selection of processes numbers
-# address spaces anew.
+# A recording of some processes numbers address spaces anew, says what it holds, and knows nothing of what other
+# processes hold.
+unsaid() { # OPTIONS FILE
+	case $1 in -p* | *' -p'* | -u* | -f*) sed -Ei '/^"head":/d; s/"mm_id":[0-9]*,//; s/"selection":(null|"[^"]*"),//' "$2" ;; esac
+}
+
+# same_again NAME RECORD-OPTIONS REPLAY-OPTIONS: both as words.
 same_again() {
 	local name=$1
 	# shellcheck disable=SC2086
@@ -26,11 +31,11 @@ same_again() {
 	# On a busy machine a process may differ.
 	[ "$rc" = 4 ] || expect_rc "$name: recorded" 0
 	cp "$TMP/out" "$TMP/then"
-	case $2 in -p* | *' -p'* | -u* | -f*) sed -i 's/"mm_id":[0-9]*,//' "$TMP/then" ;; esac
+	unsaid "$2" "$TMP/then"
 	# shellcheck disable=SC2086
 	works "$name: replayed" --replay "$rec" --json $3
 	cp "$TMP/out" "$TMP/now"
-	case $2 in -p* | *' -p'* | -u* | -f*) sed -i 's/"mm_id":[0-9]*,//' "$TMP/now" ;; esac
+	unsaid "$2" "$TMP/now"
 	check "$name: the same to the byte" cmp "$TMP/then" "$TMP/now"
 }
 
