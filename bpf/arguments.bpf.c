@@ -142,6 +142,8 @@ static long copy_page(__u32 turn, struct copy *c)
 		len = c->end - c->at;
 	from = find_page(c->mm, c->at);
 	/* For the verifier: the numbers are such. */
+	barrier_var(to);
+	barrier_var(len);
 	to &= TEXT - 1;
 	len &= 2 * PAGE - 1;
 	c->failed = !from || bpf_probe_read_kernel(a->text + to, len, (const void *)from) ||
@@ -153,11 +155,12 @@ static long copy_page(__u32 turn, struct copy *c)
 /* Returns the length of the title in a->text, up to its first NUL. */
 static __always_inline __u64 cut_title(struct zmem_arguments *a, __u64 len)
 {
+	__u64 room = len + 1; /* it copies one byte more than there may be, and ends there */
 	long n;
 
-	/* It copies one byte more than there may be, and ends there. */
-	n = bpf_probe_read_kernel_str(a->text + PAGE + 8, (__u32)(len + 1) & (2 * PAGE - 1),
-				      a->text);
+	barrier_var(room);
+	room &= 2 * PAGE - 1;
+	n = bpf_probe_read_kernel_str(a->text + PAGE + 8, room, a->text);
 	return n > 0 && (__u64)n < len ? (__u64)n : len;
 }
 
@@ -269,9 +272,11 @@ int list_arguments(struct bpf_iter__task *ctx)
 		kget(kcast(struct task_struct, leader), start_boottime) / NS_PER_TICK * NS_PER_TICK;
 	read_process(a, leader, &r);
 	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
+	/* For the verifier: it is at most TEXT. */
 	len = r.len;
 	barrier_var(len);
-	if (len && len <= TEXT)
+	len &= 2 * TEXT - 1;
+	if (len)
 		bpf_seq_write(ctx->meta->seq, a->text, len);
 	return 0;
 }

@@ -24,8 +24,8 @@ struct zmem_arguments {
 	__u64 own_content;
 	__u64 skip; /* so many bytes of each command line are known */
 	__u64 wanted[ZMEM_ARGUMENTS_PIDS / 64];
-	/* In the kernel: the text of a visit. A copy of a page that begins within it fits. */
-	char text[ZMEM_ARGUMENTS_TEXT + 8192];
+	/* In the kernel: the text of a visit, in its first half. The verifier does not know that. */
+	char text[2 * ZMEM_ARGUMENTS_TEXT];
 };
 
 /* A process that is wanted. Its text follows. */
