@@ -5,11 +5,10 @@
  * mm->arg_start to physical pages, which are read through the direct map: no lock, no fault.
  *
  * arg_start and arg_end are what the process claims (prctl(PR_SET_MM_MAP) needs no right). So the
- * text is bounded, ends at arg_end, and comes from present anonymous pages alone. A page may be
- * freed while it is copied, and belong to another process: the entry that maps it is read again
- * after the copy, and in the end the mm and the count of execs. What has changed, or is not there,
- * is read from /proc. One case differs: of a private mapping of a file the kernel shows nothing,
- * here are the pages that the process has written.
+ * text is bounded, ends at arg_end, and is read only where exec puts it: behind mm->start_stack,
+ * in present pages. A page may be freed while it is copied, and belong to another process: the
+ * entry that maps it is read again after the copy, and in the end the mm and the count of execs.
+ * What has changed, or is elsewhere, is read from /proc.
  */
 #define ZMEM_PROBE_READS
 #include "vmlinux.h"
@@ -17,7 +16,6 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include "zmem/arguments.h"
-#include "compound.bpf.h"
 #include "pid_view.bpf.h"
 #include "user_entry.bpf.h"
 
@@ -27,9 +25,12 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define PF_KTHREAD     0x00200000 /* include/linux/sched.h */
 
 /* A title is read from one buffer of a page (get_mm_proctitle()). */
-#define PAGE	     4096ULL
-#define TEXT	     ZMEM_ARGUMENTS_TEXT
-#define PAGES_MAX    (TEXT / PAGE + 1)
+#define PAGE	  4096ULL
+#define TEXT	  ZMEM_ARGUMENTS_TEXT
+#define PAGES_MAX (TEXT / PAGE + 1)
+
+/* Arguments and environment are no longer: _STK_LIM, include/uapi/linux/resource.h. */
+#define STRINGS_MOST (8ULL << 20)
 
 #define THREADS_MOST (1 << 16)
 #define NS_PER_TICK  10000000 /* of /proc: USER_HZ is 100 on every supported architecture */
@@ -52,16 +53,6 @@ static __always_inline struct zmem_arguments *arguments_get(void)
 	return bpf_map_lookup_elem(&arguments, &zero);
 }
 
-/* Without the array of struct page it is not known. */
-static __always_inline bool is_anonymous(const struct zmem_layout *at, __u64 phys)
-{
-	__u64 page = at->vmemmap + (phys >> (at->page_bits & 63)) * PAGE_STRUCT_SIZE;
-	__u64 info = kread64(page + PAGE_INFO);
-
-	return !at->vmemmap ||
-	       kread64((info & 1 ? tail_head(page, info) : page) + FOLIO_MAPPING) & 1;
-}
-
 /* Where the direct map has what the process has at an address; 0: no page of its own. */
 __noinline __u64 find_page(__u64 mm, __u64 address)
 {
@@ -71,7 +62,7 @@ __noinline __u64 find_page(__u64 mm, __u64 address)
 	if (!a)
 		return 0;
 	entry = user_entry(&a->at, mm, address, &phys);
-	if (!(entry & ENTRY_PRESENT) || entry & ENTRY_SPECIAL || !is_anonymous(&a->at, phys))
+	if (!(entry & ENTRY_PRESENT) || entry & ENTRY_SPECIAL)
 		return 0;
 	return a->at.direct + phys;
 }
@@ -175,6 +166,8 @@ static __always_inline bool read_arguments(struct zmem_arguments *a, __u64 mm_ad
 
 	if (start >= end || !kget(mm, env_end))
 		return true;
+	if (start - kget(mm, start_stack) > STRINGS_MOST)
+		return false;
 	page = find_page(mm_addr, end - 1);
 	if (!page)
 		return false;
@@ -252,6 +245,8 @@ int list_arguments(struct bpf_iter__task *ctx)
 {
 	struct zmem_arguments *a = arguments_get();
 	struct zmem_arguments_record r = {};
+	/* Once: the verifier searches all types of the kernel at each read of it. */
+	struct seq_file *seq = ctx->meta->seq;
 	struct task_struct *task = ctx->task;
 	struct pid_view view;
 	__u64 leader, len;
@@ -271,12 +266,12 @@ int list_arguments(struct bpf_iter__task *ctx)
 	r.start_boottime_ns =
 		kget(kcast(struct task_struct, leader), start_boottime) / NS_PER_TICK * NS_PER_TICK;
 	read_process(a, leader, &r);
-	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
+	bpf_seq_write(seq, &r, sizeof(r));
 	/* For the verifier: it is at most TEXT. */
 	len = r.len;
 	barrier_var(len);
 	len &= 2 * TEXT - 1;
 	if (len)
-		bpf_seq_write(ctx->meta->seq, a->text, len);
+		bpf_seq_write(seq, a->text, len);
 	return 0;
 }

@@ -283,10 +283,10 @@ static int read_pages(struct collector *c)
 	return r == -ENOMEM ? r : 0;
 }
 
-#define ARGUMENTS_TASKS 400
+#define ARGUMENTS_TASKS 1000
 
 /*
- * Loading the program takes as long as reading some 200 files. Who may not see all of /proc
+ * Loading the program takes as long as reading some 500 files. Who may not see all of /proc
  * (hidepid) sees no more this way. What the program cannot read comes from /proc, so this is no
  * error; running out of files is.
  */
