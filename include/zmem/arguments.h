@@ -24,7 +24,8 @@ struct zmem_arguments {
 	__u64 own_content;
 	__u64 skip; /* so many bytes of each command line are known */
 	__u64 wanted[ZMEM_ARGUMENTS_PIDS / 64];
-	/* In the kernel: the text of a visit, in its first half. The verifier does not know that. */
+	/* In the kernel: the text of a visit, in its first half. The verifier does not know that.
+	 */
 	char text[2 * ZMEM_ARGUMENTS_TEXT];
 };
 
