@@ -64,7 +64,8 @@ int recorder_collect(struct recorder *r, struct result *ret)
 		c->snapshot.system.ram = NULL;
 	}
 	r->census_in -= r->census_in > 0;
-	return 0;
+	err = session_read_memcgs(&r->session, !r->session.options->keep);
+	return err < 0 ? log_errno(err, "reading memory cgroups") : 0;
 }
 
 void recorder_forget_cmdlines(struct recorder *r)
@@ -111,12 +112,12 @@ static void drop_others(struct collector *c)
 int recorder_complete(struct recorder *r)
 {
 	struct collector *c = &r->session.collector;
-	int err = session_read_memcgs(&r->session, !r->session.options->keep);
+	int err = 0;
 
 	c->snapshot.selection = r->selects ? r->selection : NULL;
-	if (err == 0 && r->selects)
+	if (r->selects)
 		drop_others(c);
-	else if (err == 0)
+	else
 		err = name_all(r);
 	return err;
 }

@@ -25,7 +25,8 @@ struct recorder {
 struct recording_options recorder_options(const struct options *o);
 /* Opens what measures. Returns 0, or an exit code after a message. */
 int recorder_open(struct recorder *r, const struct options *o);
-/* Takes a snapshot, with a census now and then. Returns 0 or an exit code after a message. */
+/* Takes a snapshot, with its memory cgroups, and a census now and then. Returns 0 or an exit code
+ * after a message. */
 int recorder_collect(struct recorder *r, struct result *ret);
 /* A filter reads command lines: they are recorded only with -o +cmdline. */
 void recorder_forget_cmdlines(struct recorder *r);

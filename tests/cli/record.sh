@@ -269,12 +269,29 @@ expect_json 'no files left: the frames so far are in it'
 
 # ---- frames ----
 
+# A cgroup with a limit, which is in the head.
+group=
+if need cgroups 'a limit in the head'; then
+	group=/sys/fs/cgroup/memory
+	[ -d "$group" ] || group=/sys/fs/cgroup
+	group=$group/zmem-record.$$
+	mkdir "$group"
+	echo 64M | tee "$group/memory.max" "$group/memory.limit_in_bytes" >/dev/null 2>&1
+	sleep 1000 &
+	echo $! >"$group/cgroup.procs"
+fi
 works '-c 3: exit code' record "$rec" -c 3 -i 0.1 --json
 jq -s -c '.[2]' "$TMP/out" >"$TMP/third"
 equal '-c 3: three frames' "$(jq -s length "$TMP/out")" 3
 equal '-c 3: three different times' "$(jq -s 'map(.timestamp_ms) | . == (unique)' "$TMP/out")" true
 zmem --replay "$rec" --json
 equal '-c 3: the last one is shown' "$(jq -c . "$TMP/out")" "$(cat "$TMP/third")"
+if [ -n "$group" ]; then
+	expect_json '-c 3: the limit is in the head' '.head.cgroups | any(.cgroup | endswith($g))' --arg g "/${group##*/}"
+	kill $!
+	wait $! 2>/dev/null
+	rmdir "$group"
+fi
 expect_stderr_lines '-c 3: one line' 1
 expect_err '-c 3: the frame is named' 'snapshot 3 of 3, 20[0-9-]+ [0-9:]+(Z|[+-][0-9:]+)$'
 zmem --replay "$rec" -q
