@@ -62,12 +62,12 @@ def libraries():
             yield name, path
 
 
-def code_is_clean(pid):
-    """Whether the code of a process is that of its files."""
+def code_is_clean(pid, of=""):
+    """Whether the code of a process is that of its files, or of the files with these words in their paths."""
     with open("/proc/%d/maps" % pid, encoding="utf-8") as maps, open("/proc/%d/mem" % pid, "rb") as memory:
         for line in maps:
             part, mode, offset, _, inode, *path = line.rstrip("\n").split(maxsplit=5)
-            if "x" not in mode or inode == "0":
+            if "x" not in mode or inode == "0" or of not in path[0]:
                 continue
             start, end = (int(x, 16) for x in part.split("-"))
             memory.seek(start)
