@@ -132,7 +132,7 @@ static long copy_page(__u32 turn, struct copy *c)
 	if (len > c->end - c->at)
 		len = c->end - c->at;
 	from = find_page(c->mm, c->at);
-	/* For the verifier: the numbers are such. */
+	/* Both are smaller anyway; the verifier does not know that. */
 	barrier_var(to);
 	barrier_var(len);
 	to &= TEXT - 1;
@@ -161,12 +161,13 @@ static __always_inline bool read_arguments(struct zmem_arguments *a, __u64 mm_ad
 {
 	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
 	__u64 start = kget(mm, arg_start), end = kget(mm, arg_end), limit = end, page;
+	__u64 stack = kget(mm, start_stack);
 	struct copy c = {.mm = mm_addr};
 	bool title;
 
 	if (start >= end || !kget(mm, env_end))
 		return true;
-	if (start - kget(mm, start_stack) > STRINGS_MOST)
+	if (start < stack || end - stack > STRINGS_MOST)
 		return false;
 	page = find_page(mm_addr, end - 1);
 	if (!page)
@@ -177,8 +178,6 @@ static __always_inline bool read_arguments(struct zmem_arguments *a, __u64 mm_ad
 		limit = kget(mm, env_end);
 	if (title && limit - start > PAGE)
 		limit = start + PAGE;
-	if (limit - start > ~0U)
-		return false;
 	r->whole = limit - start;
 	if (a->skip >= r->whole)
 		return true;
@@ -193,7 +192,10 @@ static __always_inline bool read_arguments(struct zmem_arguments *a, __u64 mm_ad
 	return true;
 }
 
-/* A thread that lives on after the first one has ended, and the end of the list of threads. */
+/*
+ * A thread that lives on after the first one has ended, and the end of the list of threads. What
+ * threads.bpf.h has for it also adds up counters, which would double this program.
+ */
 struct thread_search {
 	__u64 node, head, found;
 };
@@ -267,7 +269,7 @@ int list_arguments(struct bpf_iter__task *ctx)
 		kget(kcast(struct task_struct, leader), start_boottime) / NS_PER_TICK * NS_PER_TICK;
 	read_process(a, leader, &r);
 	bpf_seq_write(seq, &r, sizeof(r));
-	/* For the verifier: it is at most TEXT. */
+	/* It is at most TEXT; the verifier does not know that. */
 	len = r.len;
 	barrier_var(len);
 	len &= 2 * TEXT - 1;

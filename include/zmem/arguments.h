@@ -14,7 +14,7 @@
 
 /* The longest text of a record. The buffer of an iterator has 32 KiB (kernel/bpf/bpf_iter.c). */
 #define ZMEM_ARGUMENTS_TEXT 16384
-/* The bits of pids: processes whose pids have the same remainder share one. */
+/* The number of bits in `wanted`. A pid has the bit of its remainder, which other pids share. */
 #define ZMEM_ARGUMENTS_PIDS 65536
 
 struct zmem_arguments {
@@ -24,15 +24,14 @@ struct zmem_arguments {
 	__u64 own_content;
 	__u64 skip; /* so many bytes of each command line are known */
 	__u64 wanted[ZMEM_ARGUMENTS_PIDS / 64];
-	/* In the kernel: the text of a visit, in its first half. The verifier does not know that.
-	 */
+	/* Of a visit, in the kernel. Only the first half is used: room for the verifier. */
 	char text[2 * ZMEM_ARGUMENTS_TEXT];
 };
 
 /* A process that is wanted. Its text follows. */
 struct zmem_arguments_record {
 	__u64 start_boottime_ns; /* as in struct zmem_record */
-	__u64 execs;		 /* how often it called exec, and those that it comes from */
+	__u64 execs;		 /* self_exec_id: another number after exec */
 	__s32 pid;		 /* in the reader's namespace */
 	__u32 len;		 /* bytes of the text, from `skip` on */
 	__u32 whole;		 /* bytes of the command line */

@@ -286,20 +286,19 @@ static int read_pages(struct collector *c)
 #define ARGUMENTS_TASKS 1000
 
 /*
- * Loading the program takes as long as reading some 500 files. Who may not see all of /proc
- * (hidepid) sees no more this way. What the program cannot read comes from /proc, so this is no
- * error; running out of files is.
+ * Loading the program takes as long as reading some 500 files. A user who may not see all of
+ * /proc (hidepid) sees no more this way. What the program cannot read comes from /proc, so this is
+ * no error, and -v says why; running out of files is one.
  */
 static int open_arguments(struct collector *c)
 {
-	cleanup(diag_clear) struct diag why = {};
 	struct sysinfo info;
 	int r;
 
 	if (!c->spec.all_names || loads_nothing(c) || collector_no_proc(c) ||
 	    !privilege_held(PRIVILEGE_PTRACE) || sysinfo(&info) < 0 || info.procs < ARGUMENTS_TASKS)
 		return 0;
-	r = arguments_source_open(c->source, &c->proc, &why, &c->arguments);
+	r = arguments_source_open(c->source, &c->proc, &c->diag, &c->arguments);
 	return file_exhausted(r) ? r : 0;
 }
 

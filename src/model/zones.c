@@ -5,6 +5,15 @@
 
 #include "base/array.h"
 
+uint64_t zones_phys_mask(uint64_t end, size_t page_size)
+{
+	uint64_t mask = page_size;
+
+	while (mask < end * page_size)
+		mask <<= 1;
+	return (mask - 1) & ~(uint64_t)(page_size - 1);
+}
+
 uint64_t zones_present(const struct zones *z)
 {
 	uint64_t sum = 0;

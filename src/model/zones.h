@@ -32,6 +32,9 @@ struct zones {
 /* Reads complete lines of the file below the open /proc; no zones if it cannot be read. */
 void zones_read(int proc_fd, struct zones *ret);
 
+/* The bits of a page table entry that can be an address below frame number `end`. */
+uint64_t zones_phys_mask(uint64_t end, size_t page_size);
+
 /* The sums over all zones. */
 uint64_t zones_present(const struct zones *z);
 

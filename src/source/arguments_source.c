@@ -67,16 +67,6 @@ static void free_targets(struct arguments_source *s)
 
 /* ---- where the kernel has its memory ---- */
 
-/* The bits of an entry that can be an address below pfn_end. */
-static uint64_t address_bits(uint64_t pfn_end, uint64_t page_size)
-{
-	uint64_t mask = page_size;
-
-	while (mask < pfn_end * page_size)
-		mask <<= 1;
-	return (mask - 1) & ~(page_size - 1);
-}
-
 /* Has the program find the direct map, by a page of ours with known content. */
 static int find_direct_map(struct arguments_source *s, size_t page_size)
 {
@@ -122,7 +112,7 @@ static int follow_ram(struct arguments_source *s)
 		return 0;
 	s->ask->at = (struct zmem_layout){
 		.pfn_end = zones->end,
-		.phys_mask = address_bits(zones->end, page_size),
+		.phys_mask = zones_phys_mask(zones->end, page_size),
 		.page_bits = (unsigned)__builtin_ctzl(page_size),
 	};
 	s->pfn_end = zones->end;
@@ -320,9 +310,17 @@ static int check_own(struct arguments_source *s)
 int arguments_source_open(const struct source *from, const struct procfs *proc, struct diag *diag,
 			  struct arguments_source **ret)
 {
-	struct arguments_source *s = calloc(1, sizeof(*s));
-	int r = s ? bpf_load_noted(SUBJECT, OBJECT_ARGUMENTS, LOADER_LIGHT, NULL, diag, &s->handle)
-		  : -ENOMEM;
+	struct arguments_source *s;
+	int r;
+
+	/* Entries of other architectures were not tried. */
+#ifndef __x86_64__
+	diag_add(diag, SUBJECT, -ENOTSUP, NULL, "they are read from /proc on this architecture");
+	return -ENOTSUP;
+#endif
+	s = calloc(1, sizeof(*s));
+	r = s ? bpf_load_noted(SUBJECT, OBJECT_ARGUMENTS, LOADER_LIGHT, NULL, diag, &s->handle)
+	      : -ENOMEM;
 
 	if (r == 0) {
 		s->ask = s->handle.answers;

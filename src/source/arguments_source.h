@@ -16,7 +16,7 @@ struct arguments_source;
 /*
  * Loads the program, and compares what it reads of this process with /proc. `from` has found where
  * the kernel has its memory; if it did not need to, the program finds out. Returns 0, or a negative
- * errno and a note why.
+ * errno and a note why: -ENOTSUP on other architectures than x86-64.
  */
 int arguments_source_open(const struct source *from, const struct procfs *proc, struct diag *diag,
 			  struct arguments_source **ret);

@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "load/bpf_diagnose.h"
 #include "model/system.h"
+#include "model/zones.h"
 #include "privilege/privilege.h"
 #include "proc/smaps.h"
 #include "source/iterator.h"
@@ -143,16 +144,6 @@ static const char *const result_text[] = {
 	[ZMEM_NO_QUESTION] = "calibration: the registers of our own system call were not found",
 };
 
-/* The bits of a page table entry that can be an address below pfn_end. */
-static uint64_t phys_mask(uint64_t pfn_end, size_t page_size)
-{
-	uint64_t mask = page_size;
-
-	while (mask < pfn_end * page_size)
-		mask <<= 1;
-	return (mask - 1) & ~(uint64_t)(page_size - 1);
-}
-
 /*
  * Has bpf/calibrate.bpf.h find the direct map and the array of struct page, by two pages of this
  * process with known content. No reader may run meanwhile. Returns 0, or a negative errno and in
@@ -176,7 +167,7 @@ static int calibrate(int map_fd, const struct readers *readers, const char **ret
 	r = own_pages_make(&pages);
 	if (r < 0)
 		return r;
-	ask.phys_mask = phys_mask(ask.pfn_end, pages.size);
+	ask.phys_mask = zones_phys_mask(ask.pfn_end, pages.size);
 	ask.page_bits = (unsigned)__builtin_ctzl(pages.size);
 	ask.file_addr = (uintptr_t)pages.file;
 	ask.anon_addr = (uintptr_t)pages.anon;
