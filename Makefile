@@ -105,9 +105,10 @@ PACK_RELOCS  := $(if $(filter x86_64,$(or $(CROSS),$(MACHINE))),-Wl$(comma)-z$(c
 LDFLAGS_ALL  += -static-pie -Wl,--no-eh-frame-hdr $(PACK_RELOCS) -Wl,-T,$(LAYOUT)
 # One file to copy is small where no time goes.
 COLD         := $(addprefix $(B)/,session/% command/% incidents/% recorder/% doctor/% top/% recording/% check/% demangle/% code/% heap/% grow/% watch/% load/% privilege/% proc/mounts% \
-                report/compare_% report/files_% report/folded% report/growth% report/html% report/incidents% report/maps_% \
-                report/metrics% report/system_% source/files_% source/freed_% source/holders_% source/pin% \
-                source/swap_% source/pages_% source/nvml_% write/metrics_%)
+                collect/% enrich/container% enrich/machine% enrich/memcg% model/ram% \
+                report/compare_% report/files_% report/folded% report/growth% report/head% report/html% report/incidents% report/maps_% \
+                report/metrics% report/page% report/peak% report/system_% source/census% source/files_% source/freed_% source/grow% \
+                source/held% source/holders_% source/nvml_% source/pages_% source/pin% source/source% source/swap_% write/metrics_%)
 endif
 
 # libmicrohttpd is loaded by serve (src/serve/microhttpd.c), which the static program cannot.

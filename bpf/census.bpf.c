@@ -89,7 +89,7 @@ static __always_inline __u64 mapped_frames(__u64 head, __u64 all)
 	if (has_compound_maps())
 		return compound_entire(head) > 0 || kread_raw(__u64, head + FOLIO_MAPPING) ? all
 											   : 0;
-	if (folio_entire(head) > 0 || !bpf_core_field_exists(struct folio___more, _nr_pages_mapped))
+	if (folio_entire(head) > 0 || !found_member(folio, _nr_pages_mapped))
 		return all;
 	pages = pages_mapped(head);
 	if (pages)
@@ -158,8 +158,8 @@ static __always_inline bool is_old_hugetlb(__u64 head)
 		return false;
 	if (OLD_LAYOUTS && bpf_core_field_exists(struct page___census, compound_dtor))
 		dtor = second + PAGE(compound_dtor);
-	else if (bpf_core_field_exists(struct folio___census, _folio_dtor))
-		dtor = head + koffset(struct folio___census, _folio_dtor);
+	else if (found_member(folio, _folio_dtor))
+		dtor = head + member_offset(folio, _folio_dtor);
 	else
 		return false;
 	return (kread_raw(__u64, dtor & ~7ULL) >> (dtor & 7) * 8 & 0xff) ==

@@ -7,6 +7,7 @@
 #define ZMEM_COMPOUND_BPF_H
 
 #include "kread.bpf.h"
+#include "member.bpf.h"
 
 /* Offsets in struct page. Its declaration has changed (memdesc_flags_t in 6.18). */
 #define PAGE_FLAGS 0
@@ -16,14 +17,14 @@
  * A folio overlays its first struct pages: its per-page members are those of each page. Before 5.16
  * there is only struct page.
  */
-#define has_folio() (!OLD_LAYOUTS || bpf_core_field_exists(struct folio, mapping))
+#define has_folio() (!OLD_LAYOUTS || found_member(folio, mapping))
 #define FOLIO_MAPPING                                                                              \
-	(has_folio() ? koffset(struct folio, mapping) : koffset(struct page___old, mapping))
+	(has_folio() ? member_offset(folio, mapping) : koffset(struct page___old, mapping))
 #define PAGE_MAPCOUNT                                                                              \
-	(has_folio() ? koffset(struct folio, _mapcount) : koffset(struct page___old, _mapcount))
+	(has_folio() ? member_offset(folio, _mapcount) : koffset(struct page___old, _mapcount))
 #define PAGE_STRUCT_SIZE                                                                           \
 	(OLD_LAYOUTS ? (__u64)bpf_core_type_size(struct page___old)                                \
-		     : koffset(struct folio, _flags_1))
+		     : member_offset(folio, _flags_1))
 
 /* Returns the head page of the folio, for a page with bit 0 of its compound_head set. */
 static __always_inline __u64 tail_head(__u64 page, __u64 info)
@@ -92,17 +93,17 @@ static __always_inline __s32 compound_all(__u64 head, __u64 mapping, __s32 entir
 /* How often a folio is mapped as a whole; for kernels with struct folio. */
 static __always_inline __s32 folio_entire(__u64 head)
 {
-	return (__s32)kread_raw(__u32, head + koffset(struct folio, _entire_mapcount)) + 1;
+	return (__s32)kread_raw(__u32, head + member_offset(folio, _entire_mapcount)) + 1;
 }
 
 /*
  * How often it is mapped, by the whole and by its pages. Since 6.10 (05c5323b2a34, "mm: track
  * mapcount of large folios in single value").
  */
-#define has_folio_maps() bpf_core_field_exists(struct folio, _large_mapcount)
+#define has_folio_maps() found_member(folio, _large_mapcount)
 static __always_inline __s32 folio_maps(__u64 head)
 {
-	return (__s32)kread_raw(__u32, head + koffset(struct folio, _large_mapcount)) + 1;
+	return (__s32)kread_raw(__u32, head + member_offset(folio, _large_mapcount)) + 1;
 }
 
 /* In _nr_pages_mapped: the folio is mapped as a whole; else the number (mm/internal.h). */
@@ -116,9 +117,9 @@ static __always_inline __u64 pages_mapped(__u64 head)
 {
 	__s32 pages;
 
-	if (!bpf_core_field_exists(struct folio___more, _nr_pages_mapped))
+	if (!found_member(folio, _nr_pages_mapped))
 		return 0;
-	pages = (__s32)kread_raw(__u32, head + koffset(struct folio___more, _nr_pages_mapped));
+	pages = (__s32)kread_raw(__u32, head + member_offset(folio, _nr_pages_mapped));
 	return pages > 0 && !(pages & ENTIRELY_MAPPED) ? (__u64)pages : 0;
 }
 
@@ -129,8 +130,8 @@ static __always_inline __u32 compound_order(__u64 head)
 
 	if (OLD_LAYOUTS && bpf_core_field_exists(struct page___old, compound_order))
 		order += koffset(struct page___old, compound_order);
-	else if (bpf_core_field_exists(struct folio___more, _folio_order))
-		order = koffset(struct folio___more, _folio_order);
+	else if (found_member(folio, _folio_order))
+		order = member_offset(folio, _folio_order);
 	return kread_raw(__u64, head + (order & ~7ULL)) >> (order & 7) * 8 & 0xff;
 }
 

@@ -20,6 +20,7 @@
 #include <bpf/bpf_core_read.h>
 #include "zmem/files.h"
 #include "kread.bpf.h"
+#include "member.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -35,7 +36,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define MAGIC_HUGETLBFS 0x958458f6
 
 #define INODE(member)	koffset(struct inode, member)
-#define SUPER(member)	koffset(struct super_block, member)
+#define SUPER(member)	member_offset(super_block, member)
 #define MAPPING(member) (INODE(i_data) + koffset(struct address_space___files, member))
 
 struct {

@@ -13,6 +13,7 @@
 #include <bpf/bpf_core_read.h>
 #include "zmem/files.h"
 #include "kread.bpf.h"
+#include "member.bpf.h"
 #include "pid_view.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -36,7 +37,7 @@ static __noinline int is_gpu_or_dma_buf(__u64 file)
 
 	if (mode == S_IFCHR)
 		return major == DRM_MAJOR || major == NVIDIA_MAJOR || major == ACCEL_MAJOR;
-	return kread64(super + koffset(struct super_block, s_magic)) == MAGIC_DMA_BUF;
+	return kread64(super + member_offset(super_block, s_magic)) == MAGIC_DMA_BUF;
 }
 
 SEC("iter/task_file")

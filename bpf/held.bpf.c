@@ -445,7 +445,7 @@ __noinline int carried_by_ring(__u64 file)
 static __always_inline bool carries(__u64 file, __u64 inode)
 {
 	__u64 magic = kread64(kread64(inode + koffset(struct inode, i_sb)) +
-			      koffset(struct super_block, s_magic));
+			      member_offset(super_block, s_magic));
 
 	if (bpf_map_lookup_elem(&held, &file))
 		return true;
@@ -618,16 +618,16 @@ __noinline int meet_super(__u64 super)
 	struct mounts m = {};
 
 	if (has_chain()) {
-		m.at = kread64(super + koffset(struct super_block___mounts, s_mounts));
+		m.at = kread64(super + member_offset(super_block, s_mounts));
 	} else {
-		m.head = super + koffset(struct super_block___list, s_mounts);
+		m.head = super + member_offset(super_block, s_mounts);
 		m.at = kread64(m.head);
 	}
 	bpf_loop(MOUNTS_MAX, next_mount, &m, 0);
 	if (!m.seen || m.mixed || (m.at && m.at != m.head))
 		return 0;
 	new.space = m.space ? m.space + koffset(struct mnt_namespace, ns) : 0;
-	new.device = kread32(super + koffset(struct super_block, s_dev));
+	new.device = kread32(super + member_offset(super_block, s_dev));
 	new.refs = references_of(&m);
 	new.met = m.met;
 	store_entry(&mounted, super, &new);
@@ -641,13 +641,13 @@ struct supers {
 /* The ring of super blocks has one element that is none: the head of the list. */
 static long next_super(__u32 turn, struct supers *all)
 {
-	__u64 root = kread64(all->at + koffset(struct super_block, s_root));
+	__u64 root = kread64(all->at + member_offset(super_block, s_root));
 
 	if (root && kread64(root + koffset(struct dentry___files, d_sb)) == all->at &&
-	    kread64(all->at + koffset(struct super_block, s_magic)) == MAGIC_TMPFS)
+	    kread64(all->at + member_offset(super_block, s_magic)) == MAGIC_TMPFS)
 		meet_super(all->at);
-	all->at = kread64(all->at + koffset(struct super_block, s_list)) -
-		  koffset(struct super_block, s_list);
+	all->at = kread64(all->at + member_offset(super_block, s_list)) -
+		  member_offset(super_block, s_list);
 	return all->at == all->first || all->at >> 56 != 0xff;
 }
 

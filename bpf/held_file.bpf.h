@@ -7,6 +7,7 @@
 #define ZMEM_HELD_FILE_BPF_H
 
 #include "zmem/held.h"
+#include "member.bpf.h"
 
 /* include/uapi/linux/magic.h; NSFS_MAGIC; SOCKFS_MAGIC */
 #define MAGIC_TMPFS	 0x01021994
@@ -53,7 +54,7 @@ static __always_inline __s32 names_of(__u64 dentry)
 static __always_inline __u32 kind_of(__u64 file, __u64 inode)
 {
 	__u64 magic = kread64(kread64(inode + koffset(struct inode, i_sb)) +
-			      koffset(struct super_block, s_magic));
+			      member_offset(super_block, s_magic));
 
 	switch (magic) {
 	case MAGIC_TMPFS:
@@ -118,7 +119,7 @@ static __always_inline struct zmem_held_file *record_of(__u64 file, __u64 inode,
 	new.dentry = dentry_of(file);
 	new.number = kread64(inode + koffset(struct inode, i_ino));
 	new.device = kread32(kread64(inode + koffset(struct inode, i_sb)) +
-			     koffset(struct super_block, s_dev));
+			     member_offset(super_block, s_dev));
 	find_segment(&new);
 	bpf_map_update_elem(&held, &file, &new, 0);
 	return bpf_map_lookup_elem(&held, &file);

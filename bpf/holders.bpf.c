@@ -16,6 +16,7 @@
 #include <bpf/bpf_core_read.h>
 #include "zmem/files.h"
 #include "kread.bpf.h"
+#include "member.bpf.h"
 #include "pid_view.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -87,7 +88,7 @@ static __noinline __u64 key_of(__u64 file, __u64 mapping)
 
 	if (!host || mode == S_IFSOCK || mode == S_IFIFO || mode == S_IFCHR)
 		return 0;
-	if (kread64(super + koffset(struct super_block, s_magic)) == MAGIC_OVERLAYFS)
+	if (kread64(super + member_offset(super_block, s_magic)) == MAGIC_OVERLAYFS)
 		return mapping_below(file);
 	return mapping;
 }

@@ -252,7 +252,7 @@ static __always_inline void add_hugetlb(struct page_walk *w, __u64 pfn, __u32 sh
 {
 	struct zmem_pages_visit *v = pages_get();
 	__u64 head = page_head(page_at(w, pfn)), share = 1ULL << ((shift + ZMEM_PSS_SHIFT) & 63);
-	__u32 maps = kread32(head + koffset(struct folio, _entire_mapcount)) + 1;
+	__u32 maps = kread32(head + member_offset(folio, _entire_mapcount)) + 1;
 	__u64 divisor = maps * sharers;
 
 	if (!v)

@@ -13,6 +13,7 @@
 
 #include "zmem/swap.h"
 #include "entry.bpf.h"
+#include "member.bpf.h"
 
 #define MAP_COUNT      0x3fULL
 #define MAP_CACHED     0x40ULL
@@ -94,7 +95,7 @@ static __always_inline __u64 kernel_page(const struct zmem_swap *s, __u64 addr)
 	      ((addr & ((1ULL << (shift & 63)) - 1)) >> PAGE_BITS_LEAST);
 	if (pfn >= s->at.pfn_end)
 		return 0;
-	return s->at.vmemmap + pfn * bpf_core_type_size(struct page___swap);
+	return s->at.vmemmap + pfn * member_offset(folio, _flags_1);
 #else
 	/* arm64: processes do not have the kernel's tables. */
 	return 0;
@@ -104,8 +105,8 @@ static __always_inline __u64 kernel_page(const struct zmem_swap *s, __u64 addr)
 /* A count that goes on in further pages, as swp_swapcount() (mm/swapfile.c). Returns 0 if lost. */
 __noinline __u64 continued_count(__u64 addr, __u64 count)
 {
-	const __u64 lru = koffset(struct folio___swap, lru);
-	const __u64 size = bpf_core_type_size(struct page___swap);
+	const __u64 lru = member_offset(folio, lru);
+	const __u64 size = member_offset(folio, _flags_1);
 	struct zmem_swap *s = swap_get();
 	__u64 page, weight = MAP_COUNT, pfn;
 
@@ -169,7 +170,8 @@ static __always_inline __u64 table_count(const struct zmem_swap_device *d, __u64
 /* The entry of a slot in a tree (lib/xarray.c). */
 static __always_inline __u64 slot_in_tree(__u64 tree, __u64 slot)
 {
-	__u64 entry = kread64(tree + koffset(struct xarray, xa_head));
+	__u64 entry = kread64(tree + koffset(struct address_space, i_pages.xa_head) -
+			      koffset(struct address_space, i_pages));
 
 	for (int i = 0; i < XA_LEVELS && (entry & 3) == 2 && entry > 4096; i++) {
 		__u64 node = entry - 2;
@@ -191,8 +193,9 @@ static __always_inline bool zswap_bytes(const struct zmem_swap_device *d, __u64 
 	    slot >> SWAP_TREE_BITS >= d->tree_count ||
 	    !bpf_core_field_exists(struct zswap_entry, length))
 		return false;
-	entry = slot_in_tree(
-		d->trees + (slot >> SWAP_TREE_BITS) * bpf_core_type_size(struct xarray), slot);
+	entry = slot_in_tree(d->trees + (slot >> SWAP_TREE_BITS) *
+						bpf_core_field_size(struct address_space, i_pages),
+			     slot);
 	if (!entry || (entry & 3))
 		return false;
 	*ret = kread32(entry + koffset(struct zswap_entry, length));

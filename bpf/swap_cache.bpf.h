@@ -32,7 +32,7 @@ static __always_inline bool is_cached(__u64 page)
 /* The swp_entry_t of its first page. */
 static __always_inline __u64 cached_as(__u64 head)
 {
-	return kread_raw(__u64, head + koffset(struct folio___swap, private));
+	return kread_raw(__u64, head + member_offset(folio, private));
 }
 
 struct slots_sum {

@@ -7,6 +7,7 @@
 #define ZMEM_THREADS_BPF_H
 
 #include "zmem/record.h"
+#include "member.bpf.h"
 #include "user_regs.bpf.h"
 
 /* A tick of /proc: USER_HZ is 100 on every supported architecture. */
@@ -139,7 +140,7 @@ static __always_inline bool sum_faults(__u64 task, struct thread_walk *w)
 static __always_inline __u64 thread_delays(__u64 task)
 {
 	return bpf_core_field_exists(struct task_struct, delays) &&
-			       bpf_core_field_exists(struct task_delay_info, swapin_start)
+			       found_member(task_delay_info, swapin_start)
 		       ? kread64(task + koffset(struct task_struct, delays))
 		       : 0;
 }
@@ -148,7 +149,7 @@ static __always_inline __u64 thread_swapins(__u64 task)
 {
 	__u64 delays = thread_delays(task);
 
-	return delays ? kread32(delays + koffset(struct task_delay_info, swapin_count)) : 0;
+	return delays ? kread32(delays + member_offset(task_delay_info, swapin_count)) : 0;
 }
 
 static long thread_step(__u32 index, struct thread_walk *w)

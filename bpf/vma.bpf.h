@@ -3,6 +3,7 @@
 #ifndef ZMEM_VMA_BPF_H
 #define ZMEM_VMA_BPF_H
 
+#include "member.bpf.h"
 #include "walk_room.bpf.h"
 
 /*
@@ -25,15 +26,14 @@
  * True if no other process can map an anonymous page of the VMA: its anon_vma is its own, no living
  * fork has copied it (mm/rmap.c, anon_vma_fork()), and KSM may not merge its pages.
  */
-static __always_inline bool vma_is_private(__u64 next, __u64 prev, __u64 anon_vma_addr, __u64 flags)
+static __always_inline bool vma_is_private(__u64 next, __u64 prev, __u64 anon_vma, __u64 flags)
 {
-	const struct anon_vma *anon_vma = kcast(struct anon_vma, anon_vma_addr);
-
 	/* The member was backported to 5.10 and 5.15. */
-	if (OLD_LAYOUTS && !bpf_core_field_exists(struct anon_vma, num_children))
+	if (OLD_LAYOUTS && !found_member(anon_vma, num_children))
 		return false;
 	return next == prev && !(flags & VM_MERGEABLE) &&
-	       (__u64)kget(anon_vma, root) == anon_vma_addr && kget(anon_vma, num_children) == 1;
+	       kread64(anon_vma + member_offset(anon_vma, root)) == anon_vma &&
+	       kread64(anon_vma + member_offset(anon_vma, num_children)) == 1;
 }
 
 /*

@@ -105,7 +105,7 @@ $(O)/growlab-static: tests/support/growlab.c
 $(O)/growlab-static: TEST_FLAGS := $(TEST_FLAGS) -fno-omit-frame-pointer
 $(O)/ask: $(wildcard include/zmem/*.h)
 $(O)/guest_exit: tests/vm/guest_exit.c
-$(O)/load_objects: tests/support/load_objects.c src/static.c $(BPF_OBJ) $(B)/flags
+$(O)/load_objects: tests/support/load_objects.c src/load/kernel_members.c src/base/file.c src/base/parse.c src/static.c $(BPF_OBJ) $(B)/flags
 $(O)/static_parts: tests/support/static_parts.c src/static.c $(B)/flags
 $(O)/churn: tests/soak/churn.c
 $(O)/fleet: tests/bench/workload.c tests/bench/workloads.h

@@ -42,10 +42,6 @@ struct page___census {
 	unsigned int compound_nr;
 };
 
-struct folio___census {
-	unsigned char _folio_dtor; /* until 6.5 */
-};
-
 /* Since 6.16 with these members, which are those of struct page before. */
 struct netmem_desc {
 	struct page_pool *pp;

@@ -80,11 +80,6 @@ struct page___old {
 	unsigned char compound_order; /* until 6.3 */
 };
 
-struct folio___more {
-	unsigned char _folio_order; /* until 6.5; then in _flags_1 */
-	atomic_t _nr_pages_mapped;  /* since 6.2 */
-};
-
 /*
  * Processes that share a table of hugetlb pages, beside the first one; with a kernel that shares
  * them alone (59d9094df3d7, "mm: hugetlb: independent PMD page table shared count", 6.13). Before,

@@ -85,31 +85,10 @@ struct file_system_type {
 	const char *name;
 };
 
-struct super_block {
-	struct list_head s_list;
-	unsigned int s_dev;
-	struct file_system_type *s_type;
-	const void *s_op;
-	unsigned long s_magic;
-	struct dentry *s_root;
-	struct list_head s_inodes;
-};
-
 /* Since 6.13; before, the atomic f_count. */
 typedef struct {
 	atomic64_t refcnt;
 } file_ref_t;
-
-/* Its first mount, since 6.18; before, the head of a list. */
-struct mount;
-
-struct super_block___mounts {
-	struct mount *s_mounts;
-};
-
-struct super_block___list {
-	struct list_head s_mounts;
-};
 
 struct mnt_namespace;
 

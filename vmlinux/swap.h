@@ -73,18 +73,8 @@ struct eventpoll {
 	struct rb_root_cached rbr;
 };
 
-struct folio___swap {
-	struct list_head lru;
-	void *private; /* of a page of the swap cache: its swp_entry_t */
-};
-
 enum pageflags___swap {
 	PG_swapcache___swap,
-};
-
-/* Its size alone is used. */
-struct page___swap {
-	unsigned long flags;
 };
 
 /* ---- drivers/block/zram/zram_drv.h ---- */

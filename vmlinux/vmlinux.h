@@ -164,11 +164,6 @@ struct mm_struct {
 	struct percpu_counter rss_stat[1];
 };
 
-struct anon_vma {
-	struct anon_vma *root;
-	unsigned long num_children;
-};
-
 struct vm_operations_struct;
 
 struct vm_area_struct {
@@ -188,14 +183,6 @@ enum pageflags {
 	PG_swapbacked,
 };
 enum maple_type { maple_range_64, maple_arange_64 };
-
-struct folio {
-	struct address_space *mapping;
-	atomic_t _mapcount;
-	unsigned long _flags_1; /* the first member of the second page */
-	atomic_t _large_mapcount;
-	atomic_t _entire_mapcount;
-};
 
 struct thread_info {
 	unsigned long flags; /* kread.bpf.h reads raw memory through it */
@@ -223,11 +210,6 @@ struct task_struct {
 	struct task_delay_info *delays;
 	struct css_set *cgroups;
 	struct nsproxy *nsproxy;
-};
-
-struct task_delay_info {
-	__u64 swapin_start;
-	__u32 swapin_count;
 };
 
 struct pt_regs {

@@ -8,6 +8,8 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "zmem/members.h" /* the light skeletons have the type */
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -38,7 +40,9 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "base/unpack.h"
+#include "load/bpf_diagnose.h"
 #include "load/bpf_load.h"
+#include "load/kernel_members.h"
 #include "load/load_limit.h"
 
 /*
@@ -320,6 +324,7 @@ struct light {
 	int (*load)(void *skeleton, const void *bytes);
 	void (*destroy)(void *skeleton);
 	size_t maps, maps_size; /* a list of struct bpf_map_desc */
+	size_t members;		/* a pointer to struct zmem_members; 0: it has none */
 	const struct packed *bytes;
 };
 
@@ -341,24 +346,26 @@ struct light {
 						       .destroy = skeleton##_destroy,              \
 						       .bytes = &skeleton##_light,                 \
 						       __VA_ARGS__}
-#define LIGHT(skeleton)                                                                            \
+#define LIGHT(skeleton, ...)                                                                       \
 	LIGHT_OF(skeleton, .maps = offsetof(struct skeleton, maps),                                \
-		 .maps_size = sizeof(((struct skeleton *)0)->maps))
+		 .maps_size = sizeof(((struct skeleton *)0)->maps), __VA_ARGS__)
+#define LIGHT_MEMBERS(skeleton)                                                                    \
+	LIGHT(skeleton, .members = offsetof(struct skeleton, rodata_members))
 
-LIGHT(task_pss);
-LIGHT(task_pss_memos);
-LIGHT(task_pss_probe);
-LIGHT(task_counters);
-LIGHT(task_counters_probe);
-LIGHT(census);
-LIGHT(files);
-LIGHT_OF(gpu); /* these have no maps */
-LIGHT_OF(dmabuf);
-LIGHT(holders);
-LIGHT(swap);
-LIGHT(freed);
-LIGHT(held);
-LIGHT(pages);
+LIGHT_MEMBERS(task_pss);
+LIGHT_MEMBERS(task_pss_memos);
+LIGHT_MEMBERS(task_pss_probe);
+LIGHT_MEMBERS(task_counters);
+LIGHT_MEMBERS(task_counters_probe);
+LIGHT_MEMBERS(census);
+LIGHT_MEMBERS(files);
+LIGHT_MEMBERS(gpu);
+LIGHT_OF(dmabuf); /* it has no maps */
+LIGHT_MEMBERS(holders);
+LIGHT_MEMBERS(swap);
+LIGHT_MEMBERS(freed);
+LIGHT_MEMBERS(held);
+LIGHT_MEMBERS(pages);
 LIGHT(arguments);
 LIGHT(peak);
 
@@ -430,7 +437,11 @@ static int light_load(const struct light *light, const struct part *parts, const
 			map_of(skeleton, p)->max_entries =
 				entries_of(l, p->name, map_of(skeleton, p)->max_entries);
 	}
-	r = light->load(skeleton, bytes);
+	r = light->members
+		    ? kernel_members_find(BTF_PATH, *(void **)((char *)skeleton + light->members))
+		    : 0;
+	if (r == 0)
+		r = light->load(skeleton, bytes);
 	if (r == 0)
 		r = set_light_scramble(skeleton, parts, &l->scramble);
 	if (r < 0) {
@@ -617,6 +628,8 @@ static int libbpf_load(enum bpf_object_id id, const struct load *l, struct bpf_h
 		return r;
 	r = set_entries(object, l);
 	if (r == 0)
+		r = kernel_members_set(object);
+	if (r == 0)
 		r = leave_out(object, l->sizes->without);
 	set_attach_types(object);
 	if (r == 0)
@@ -740,6 +753,8 @@ char *bpf_load_explain(enum bpf_object_id id, const char *const *without)
 	if (!log)
 		return NULL;
 	r = open_object(id, &opts, &object);
+	if (r == 0)
+		r = kernel_members_set(object);
 	if (r == 0)
 		r = leave_out(object, without);
 	if (r == 0)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * load_objects [-p] FILE…: loads each BPF object by libbpf and removes it again. Prints how many
- * instructions the verifier looked at in all its programs, and how long that took, or why the
+ * load_objects [-m | -p] FILE…: loads each BPF object by libbpf and removes it again. Prints how
+ * many instructions the verifier looked at in all its programs, and how long that took, or why the
  * kernel refuses it. -p: prints how many loads of its programs may fault (PROBE_MEM), each of which
  * the kernel replaces by several instructions and an entry in a table. An object that needs more
  * than INSTRUCTIONS_MOST instructions takes too long on slow machines, and a later kernel,
- * which follows more paths, may refuse it: that is "not ok".
+ * which follows more paths, may refuse it: that is "not ok". -m: as on a kernel without the members
+ * of zmem/members.h.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -17,6 +18,8 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+
+#include "load/kernel_members.h"
 
 #define INSTRUCTIONS_MOST 75000
 #define LOG_SIZE	  ((16 << 20) - 1)
@@ -95,8 +98,8 @@ static unsigned long milliseconds(void)
 }
 
 /* Every program has a log of its own: those before the one that is refused counted, too. */
-static int load(struct bpf_object *object, unsigned level, unsigned long *ret_instructions,
-		unsigned long *ret_probed)
+static int load(struct bpf_object *object, bool members, unsigned level,
+		unsigned long *ret_instructions, unsigned long *ret_probed)
 {
 	struct bpf_program *p;
 	char *logs[64] = {};
@@ -113,7 +116,9 @@ static int load(struct bpf_object *object, unsigned level, unsigned long *ret_in
 		bpf_program__set_log_level(p, level);
 		count++;
 	}
-	r = bpf_object__load(object);
+	r = members ? kernel_members_set(object) : 0;
+	if (r == 0)
+		r = bpf_object__load(object);
 	*ret_instructions = *ret_probed = 0;
 	for (size_t i = 0; i < count; i++) {
 		*ret_instructions += strstr(logs[i], TOO_LARGE) ? sum_behind(logs[i], TOO_LARGE)
@@ -142,7 +147,7 @@ static struct bpf_object *open_object(const char *path, bool functions)
 	return object;
 }
 
-static int look_at(const char *path, unsigned level)
+static int look_at(const char *path, bool members, unsigned level)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	int length = (int)strcspn(name, "."), r = 0;
@@ -152,7 +157,7 @@ static int look_at(const char *path, unsigned level)
 	for (int functions = 1; functions >= 0 && (functions || r == -EPERM); functions--) {
 		bpf_object__close(object);
 		object = open_object(path, functions);
-		r = object ? load(object, level, &instructions, &probed) : -errno;
+		r = object ? load(object, members, level, &instructions, &probed) : -errno;
 	}
 	if (!object) {
 		printf("not ok objects: %.*s: %s\n", length, name, strerror(errno));
@@ -179,10 +184,11 @@ static int look_at(const char *path, unsigned level)
 int main(int argc, char **argv)
 {
 	bool probed = argc > 1 && strcmp(argv[1], "-p") == 0;
+	bool none = argc > 1 && strcmp(argv[1], "-m") == 0;
 	int failed = 0;
 
 	libbpf_set_print(discard);
-	for (int i = 1 + probed; i < argc; i++)
-		failed |= look_at(argv[i], probed ? STATS | REGISTERS : STATS);
+	for (int i = 1 + (probed || none); i < argc; i++)
+		failed |= look_at(argv[i], !none, probed ? STATS | REGISTERS : STATS);
 	return failed;
 }

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Members whose offsets user space finds before it loads a program (src/load/kernel_members.c).
+ *
+ * All others are found by CO-RE in the kernel, which keeps what it found in a cache of 31 places,
+ * one for each hash of a type's name (check_cand_cache(), kernel/bpf/btf.c). Two types of one
+ * program that share a place drive each other out, at every load: each time the kernel looks at all
+ * of its 130,000 types, for 0.4 ms. The types here share a place with one that each program has:
+ * folio with mm_struct, anon_vma with vm_area_struct, task_delay_info with pid, super_block with
+ * address_space.
+ */
+#ifndef ZMEM_MEMBERS_H
+#define ZMEM_MEMBERS_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#define ZMEM_MEMBERS(M)                                                                            \
+	M(anon_vma, root)                                                                          \
+	M(anon_vma, num_children) /* backported to 5.10 and 5.15 */                                \
+	M(folio, mapping)	  /* there is no struct folio before 5.16 */                       \
+	M(folio, lru)                                                                              \
+	M(folio, private) /* of a page of the swap cache: its swp_entry_t */                       \
+	M(folio, _mapcount)                                                                        \
+	M(folio, _flags_1) /* the first member of the second page */                               \
+	M(folio, _large_mapcount)                                                                  \
+	M(folio, _entire_mapcount)                                                                 \
+	M(folio, _nr_pages_mapped) /* since 6.2 */                                                 \
+	M(folio, _folio_order)	   /* until 6.5; then in _flags_1 */                               \
+	M(folio, _folio_dtor)	   /* until 6.5 */                                                 \
+	M(super_block, s_list)                                                                     \
+	M(super_block, s_dev)                                                                      \
+	M(super_block, s_type)                                                                     \
+	M(super_block, s_op)                                                                       \
+	M(super_block, s_magic)                                                                    \
+	M(super_block, s_root)                                                                     \
+	M(super_block, s_inodes)                                                                   \
+	M(super_block, s_mounts) /* the first mount, since 6.18; before, the head of a list */     \
+	M(task_delay_info, swapin_start)                                                           \
+	M(task_delay_info, swapin_count)
+
+#define ZMEM_MEMBER(type, member) ZMEM_MEMBER_##type##_##member,
+enum zmem_member { ZMEM_MEMBERS(ZMEM_MEMBER) ZMEM_MEMBERS_COUNT };
+#undef ZMEM_MEMBER
+
+struct zmem_members {
+	__u8 bytes[2048]; /* nothing: an offset is valid if it is one of this array (member.bpf.h)
+			   */
+	__u32 offset[ZMEM_MEMBERS_COUNT]; /* in bytes, and 1; 0: the kernel has no such member */
+};
+
+#endif
