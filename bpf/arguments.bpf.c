@@ -27,6 +27,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* A title is read from one buffer of a page (get_mm_proctitle()). */
 #define PAGE	  4096ULL
 #define TEXT	  ZMEM_ARGUMENTS_TEXT
+#define READERS	  ZMEM_ARGUMENTS_READERS
 #define PAGES_MAX (TEXT / PAGE + 1)
 
 /* Arguments and environment are no longer: _STK_LIM, include/uapi/linux/resource.h. */
@@ -93,8 +94,8 @@ static long try_base(__u32 turn, struct search *s)
 	return 0;
 }
 
-SEC("raw_tp/find_direct_map")
-int find_direct_map(void *ctx)
+/* A global function, which the verifier follows by itself. */
+__noinline int find_direct_map(void)
 {
 	const struct task_struct *task = kcast(struct task_struct, bpf_get_current_task());
 	struct zmem_arguments *a = arguments_get();
@@ -111,6 +112,7 @@ int find_direct_map(void *ctx)
 		bpf_loop((gib + 1) * (LEVELS_MOST - LEVELS_LEAST + 1), try_base, &s, 0);
 	if (!s.found)
 		a->at.top_shift = 0;
+	a->own_addr = 0;
 	return 0;
 }
 
@@ -119,77 +121,104 @@ int find_direct_map(void *ctx)
 struct copy {
 	__u64 mm;
 	__u64 first, at, end; /* from where on, the next byte, the end */
+	__u64 known, page;    /* an address, and where the direct map has it */
+	__u64 number;	      /* of the reader */
 	__u64 failed;
 };
 
-static long copy_page(__u32 turn, struct copy *c)
+/* Returns 1 when there is no more to do. */
+__noinline int copy_page(struct copy *c)
 {
 	struct zmem_arguments *a = arguments_get();
-	__u64 from, len = PAGE - (c->at & (PAGE - 1)), to = c->at - c->first;
+	__u64 from, len, to, number;
 
-	if (!a || c->at >= c->end)
+	if (!a || !c || c->at >= c->end)
 		return 1;
+	len = PAGE - (c->at & (PAGE - 1));
+	to = c->at - c->first;
+	number = c->number;
 	if (len > c->end - c->at)
 		len = c->end - c->at;
-	from = find_page(c->mm, c->at);
-	/* Both are smaller anyway; the verifier does not know that. */
+	from = (c->at ^ c->known) < PAGE ? c->page - (c->known - c->at) : find_page(c->mm, c->at);
+	/* They are smaller anyway; the verifier does not know that. */
 	barrier_var(to);
 	barrier_var(len);
-	to &= TEXT - 1;
+	barrier_var(number);
+	to = (to & (TEXT - 1)) + (number & (READERS - 1)) * sizeof(a->text[0]);
 	len &= 2 * PAGE - 1;
-	c->failed = !from || bpf_probe_read_kernel(a->text + to, len, (const void *)from) ||
+	c->failed = !from || bpf_probe_read_kernel((char *)a->text + to, len, (const void *)from) ||
 		    find_page(c->mm, c->at) != from;
 	c->at += len;
-	return c->failed;
+	return c->failed != 0;
 }
 
-/* Returns the length of the title in a->text, up to its first NUL. */
-static __always_inline __u64 cut_title(struct zmem_arguments *a, __u64 len)
+/* The verifier follows it often, and a global function once. */
+static long copy_step(__u32 turn, struct copy *c)
+{
+	long end = copy_page(c);
+
+	barrier_var(end);
+	return end & 1;
+}
+
+/* Returns the length of the title in the text, up to its first NUL. */
+static __always_inline __u64 cut_title(char *text, __u64 len)
 {
 	__u64 room = len + 1; /* it copies one byte more than there may be, and ends there */
 	long n;
 
 	barrier_var(room);
 	room &= 2 * PAGE - 1;
-	n = bpf_probe_read_kernel_str(a->text + PAGE + 8, room, a->text);
+	n = bpf_probe_read_kernel_str(text + PAGE + 8, room, text);
 	return n > 0 && (__u64)n < len ? (__u64)n : len;
 }
 
-/* Copies from `skip` on. Returns false if only /proc can tell. */
-static __always_inline bool read_arguments(struct zmem_arguments *a, __u64 mm_addr,
-					   struct zmem_arguments_record *r)
+/* Of the five words in a row that begin with start_stack (include/linux/mm_types.h). */
+#define BOUND(words, member)                                                                       \
+	kblock_word(words,                                                                         \
+		    koffset(struct mm_struct, member) - koffset(struct mm_struct, start_stack))
+
+/* Copies from `skip` on. Returns 0 if only /proc can tell. A global function, as copy_page(). */
+__noinline int read_arguments(__u64 number, __u64 mm, struct zmem_arguments_record *r)
 {
-	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
-	__u64 start = kget(mm, arg_start), end = kget(mm, arg_end), limit = end, page;
-	__u64 stack = kget(mm, start_stack);
-	struct copy c = {.mm = mm_addr};
+	struct zmem_arguments *a = arguments_get();
+	__u64 room[5];
+	const void *words = kblock(room, mm + koffset(struct mm_struct, start_stack), sizeof(room));
+	__u64 stack = room[0], start = BOUND(words, arg_start), end = BOUND(words, arg_end);
+	__u64 environment = BOUND(words, env_start), environment_end = BOUND(words, env_end);
+	__u64 limit = end, page;
+	struct copy c = {.mm = mm, .number = number};
 	bool title;
 
-	if (start >= end || !kget(mm, env_end))
-		return true;
+	if (!a || !r)
+		return 0;
+	if (start >= end || !environment_end)
+		return 1;
 	if (start < stack || end - stack > STRINGS_MOST)
-		return false;
-	page = find_page(mm_addr, end - 1);
+		return 0;
+	page = find_page(mm, end - 1);
 	if (!page)
-		return false;
+		return 0;
 	/* A title is longer than the arguments were, and may go on in the environment. */
 	title = kread64(page & ~7ULL) >> (page & 7) * 8 & 0xff;
-	if (title && kget(mm, env_start) == end && kget(mm, env_end) > end)
-		limit = kget(mm, env_end);
+	if (title && environment == end && environment_end > end)
+		limit = environment_end;
 	if (title && limit - start > PAGE)
 		limit = start + PAGE;
 	r->whole = limit - start;
 	if (a->skip >= r->whole)
-		return true;
+		return 1;
+	c.known = end - 1;
+	c.page = page;
 	c.first = c.at = start + a->skip;
 	c.end = limit - c.first > TEXT ? c.first + TEXT : limit;
-	bpf_loop(PAGES_MAX, copy_page, &c, 0);
+	bpf_loop(PAGES_MAX, copy_step, &c, 0);
 	if (c.failed || c.at < c.end)
-		return false;
+		return 0;
 	r->len = c.end - c.first;
 	if (title)
-		r->len = r->whole = cut_title(a, r->len);
-	return true;
+		r->len = r->whole = cut_title(a->text[number & (READERS - 1)], r->len);
+	return 1;
 }
 
 /*
@@ -226,7 +255,7 @@ static __always_inline __u64 task_with_mm(__u64 leader)
 	return s.found;
 }
 
-static __always_inline void read_process(struct zmem_arguments *a, __u64 leader,
+static __always_inline void read_process(__u64 number, __u64 leader,
 					 struct zmem_arguments_record *r)
 {
 	const struct task_struct *task = kcast(struct task_struct, task_with_mm(leader));
@@ -236,10 +265,42 @@ static __always_inline void read_process(struct zmem_arguments *a, __u64 leader,
 	if (!mm || kget(task, flags) & PF_KTHREAD)
 		return;
 	r->execs = kget(task, self_exec_id);
-	r->unread = !read_arguments(a, mm, r) || kaddr(task, mm) != mm ||
+	r->unread = !read_arguments(number, mm, r) || kaddr(task, mm) != mm ||
 		    kget(task, self_exec_id) != r->execs;
 	if (r->unread)
 		r->len = 0;
+}
+
+/* The view of the reader, which is the same at each visit. */
+static __always_inline struct pid_view view_of(struct zmem_arguments *a)
+{
+	struct pid_view view;
+
+	if (!a->view_ns) {
+		view = current_view();
+		a->view_level = view.level;
+		barrier();
+		a->view_ns = view.ns;
+	}
+	view.level = a->view_level;
+	view.ns = a->view_ns;
+	return view;
+}
+
+/*
+ * The number of the thread that reads, in the order of their first visits. A global function, so
+ * that the verifier follows what comes after it once, not once for each number.
+ */
+__noinline __u64 reader_number(void)
+{
+	struct zmem_arguments *a = arguments_get();
+	__u64 self = bpf_get_current_task();
+
+	for (int i = 0; a && i < READERS; i++) {
+		if (a->reader[i] == self || !__sync_val_compare_and_swap(&a->reader[i], 0, self))
+			return i;
+	}
+	return READERS;
 }
 
 SEC("iter/task")
@@ -251,29 +312,35 @@ int list_arguments(struct bpf_iter__task *ctx)
 	struct seq_file *seq = ctx->meta->seq;
 	struct task_struct *task = ctx->task;
 	struct pid_view view;
-	__u64 leader, len;
-	__u32 bit;
+	__u64 leader, len, number;
+	__u32 pid;
 
 	if (!task || !a)
 		return 0;
+	if (a->own_addr)
+		find_direct_map();
 	leader = kread_raw(__u64, &task->group_leader);
 	barrier_var(leader);
 	if (leader != (__u64)task)
 		return 0;
-	view = reader_view();
+	number = reader_number();
+	if (number >= READERS ||
+	    (a->readers > 1 && (__u32)kread_raw(__u32, &task->tgid) % a->readers != number))
+		return 0;
+	view = view_of(a);
 	r.pid = pid_number(kget(kcast(struct task_struct, leader), thread_pid), &view);
-	bit = (__u32)r.pid % ZMEM_ARGUMENTS_PIDS;
-	if (!r.pid || !(a->wanted[bit / 64] >> bit % 64 & 1))
+	pid = (__u32)r.pid % ZMEM_ARGUMENTS_PIDS;
+	if (!r.pid || !(a->wanted[pid / 64] >> pid % 64 & 1))
 		return 0;
 	r.start_boottime_ns =
 		kget(kcast(struct task_struct, leader), start_boottime) / NS_PER_TICK * NS_PER_TICK;
-	read_process(a, leader, &r);
+	read_process(number, leader, &r);
 	bpf_seq_write(seq, &r, sizeof(r));
 	/* It is at most TEXT; the verifier does not know that. */
 	len = r.len;
 	barrier_var(len);
 	len &= 2 * TEXT - 1;
 	if (len)
-		bpf_seq_write(seq, a->text, len);
+		bpf_seq_write(seq, a->text[number], len);
 	return 0;
 }

@@ -14,18 +14,27 @@
 
 /* The longest text of a record. The buffer of an iterator has 32 KiB (kernel/bpf/bpf_iter.c). */
 #define ZMEM_ARGUMENTS_TEXT 16384
-/* The number of bits in `wanted`. A pid has the bit of its remainder, which other pids share. */
-#define ZMEM_ARGUMENTS_PIDS 65536
+/* One more than the highest pid: PID_MAX_LIMIT, include/linux/threads.h. */
+#define ZMEM_ARGUMENTS_PIDS (1 << 22)
+/* So many threads at most read at a time. */
+#define ZMEM_ARGUMENTS_READERS 4
 
 struct zmem_arguments {
 	struct zmem_layout at;
-	/* For find_direct_map, which sets `at`: a page of the caller, and its first word. */
+	/*
+	 * A page of the reader, and its first word. The next visit finds the direct map by it, sets
+	 * `at`, and own_addr to 0.
+	 */
 	__u64 own_addr;
 	__u64 own_content;
-	__u64 skip; /* so many bytes of each command line are known */
-	__u64 wanted[ZMEM_ARGUMENTS_PIDS / 64];
-	/* Of a visit, in the kernel. Only the first half is used: room for the verifier. */
-	char text[2 * ZMEM_ARGUMENTS_TEXT];
+	__u64 skip;    /* so many bytes of each command line are known */
+	__u64 readers; /* each reads those processes whose tgid, divided by it, leaves its number */
+	__u64 wanted[ZMEM_ARGUMENTS_PIDS / 64]; /* a bit for each pid */
+	/* In the kernel; 0 at the beginning. The pid namespace of the readers, and their tasks. */
+	__u64 view_ns, view_level;
+	__u64 reader[ZMEM_ARGUMENTS_READERS];
+	/* Of a visit, for each reader. Only the first half is used: room for the verifier. */
+	char text[ZMEM_ARGUMENTS_READERS][2 * ZMEM_ARGUMENTS_TEXT];
 };
 
 /* A process that is wanted. Its text follows. */

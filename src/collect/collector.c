@@ -25,6 +25,7 @@
 #include "source/freed_source.h"
 #include "source/holders_source.h"
 #include "source/pages_source.h"
+#include "source/pin.h"
 #include "source/swap_source.h"
 
 /* ---- recordings ---- */
@@ -283,22 +284,39 @@ static int read_pages(struct collector *c)
 	return r == -ENOMEM ? r : 0;
 }
 
-#define ARGUMENTS_TASKS 1000
+#define ARGUMENTS_TASKS 500
 
 /*
- * Loading the program takes as long as reading some 500 files. A user who may not see all of
- * /proc (hidepid) sees no more this way. What the program cannot read comes from /proc, so this is
- * no error, and -v says why; running out of files is one.
+ * Loading the program takes as long as reading some 300 files. A user who may not see all of
+ * /proc (hidepid) sees no more this way.
+ */
+static bool arguments_pay(const struct collector *c)
+{
+	struct sysinfo info;
+
+	return c->spec.all_names && !collector_no_proc(c) && privilege_held(PRIVILEGE_PTRACE) &&
+	       sysinfo(&info) == 0 && info.procs >= ARGUMENTS_TASKS;
+}
+
+/*
+ * What the program cannot read comes from /proc, so this is no error, and -v says why; running out
+ * of files is one.
  */
 static int open_arguments(struct collector *c)
 {
-	struct sysinfo info;
 	int r;
 
-	if (!c->spec.all_names || loads_nothing(c) || collector_no_proc(c) ||
-	    !privilege_held(PRIVILEGE_PTRACE) || sysinfo(&info) < 0 || info.procs < ARGUMENTS_TASKS)
+	if (!c->arguments && !loads_nothing(c) && arguments_pay(c))
+		c->arguments = arguments_source_begin();
+	if (!c->arguments)
 		return 0;
-	r = arguments_source_open(c->source, &c->proc, &c->diag, &c->arguments);
+	r = loads_nothing(c) ? -ENOTSUP
+			     : arguments_source_open(c->arguments, c->source, &c->proc,
+						     c->spec.readers, &c->diag);
+	if (r < 0) {
+		arguments_source_close(c->arguments);
+		c->arguments = NULL;
+	}
 	return file_exhausted(r) ? r : 0;
 }
 
@@ -330,18 +348,24 @@ static int open_source(struct collector *c)
 {
 	const struct collect_spec *spec = &c->spec;
 	const struct meminfo meminfo = meminfo_read(c->proc.fd);
+	const char *beyond = spec->pin == PIN_MAY ? beyond_pin(c, &meminfo) : NULL;
 	const struct source_request request = {
 		.choice = spec->source,
 		.pin = spec->pin,
-		.beyond_pin = spec->pin == PIN_MAY ? beyond_pin(c, &meminfo) : NULL,
+		.beyond_pin = beyond,
 		.pss = spec->pss == PSS_AUTO || spec->pss == PSS_KERNEL,
 		.readers = spec->readers,
 		.memos = true,
 		.continuous = spec->continuous,
 	};
-	int r = source_open(&request, &c->proc, &c->diag, &c->source);
 	const char *refusal;
+	int r;
 
+	/* Both load at the same time, unless there is a pin to use. */
+	if (spec->source != SOURCE_PROC && privilege_loads() && arguments_pay(c) &&
+	    (spec->pin == PIN_NOT || beyond || access(PIN_PLACE, F_OK) < 0))
+		c->arguments = arguments_source_begin();
+	r = source_open(&request, &c->proc, &c->diag, &c->source);
 	if (r == 0)
 		r = note_fallback(c);
 	if (r < 0)

@@ -72,8 +72,9 @@ void bpf_diagnose_facts_note(struct diag *diag, const char *what, const char *st
 		diag_add(diag, what, error, "try again",
 			 "%s failed: signals interrupted it each time", step);
 	else if (facts->btf_error)
-		diag_add(diag, what, error, "use a kernel built with CONFIG_DEBUG_INFO_BTF",
-			 "this kernel has no BTF (%s: %s)", BTF_PATH, strerror(facts->btf_error));
+		diag_add(diag, what, error,
+			 "mount /sys, or use a kernel built with CONFIG_DEBUG_INFO_BTF",
+			 "this kernel shows no BTF (%s: %s)", BTF_PATH, strerror(facts->btf_error));
 	else if (error == -EPERM || error == -EACCES)
 		diag_add(diag, what, error, "allow bpf() (seccomp, LSM, lockdown)",
 			 "%s was refused: %s", step, strerror(-error));
@@ -178,6 +179,8 @@ void bpf_diagnose_note(struct diag *diag, const char *what, const char *step, in
 
 	if (access(BTF_PATH, R_OK) < 0)
 		facts.btf_error = errno;
+	else if (error == -EBADMSG)
+		facts.btf_error = EBADMSG;
 	/* Checked only for these errors, because the checks take one or two milliseconds. */
 	if (error == -EINVAL || error == -E2BIG) {
 		facts.iterators = bpf_diagnose_has_name("bpf_iter_task");

@@ -146,7 +146,6 @@ static const struct part held_parts[] = {
 #define SKELETON arguments
 static const struct part arguments_parts[] = {
 	LIGHT_PROGRAM(ITER, list_arguments),
-	LIGHT_PROGRAM(RUN, find_direct_map),
 	LIGHT_MAP(ANSWERS, arguments),
 	{},
 };
@@ -696,10 +695,12 @@ static int load_by(enum bpf_object_id id, bool light, const struct load *l, stru
 		missing->libbpf = !light;
 	/* A signal aborts the verifier, even one that only stops us (kernel/bpf/verifier.c). */
 	for (int i = 0; i < LOAD_TRIES && r == -EAGAIN; i++) {
-		load_limit_begin(&limit, LOAD_LIMIT_NS);
+		if (!l->sizes->unbounded)
+			load_limit_begin(&limit, LOAD_LIMIT_NS);
 		r = light ? light_load(objects[id].light, objects[id].parts, l, ret)
 			  : libbpf_load(id, l, ret, missing);
-		r = load_limit_end(&limit, r);
+		if (!l->sizes->unbounded)
+			r = load_limit_end(&limit, r);
 	}
 	return r;
 }

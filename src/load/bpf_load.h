@@ -131,6 +131,7 @@ struct bpf_sizes {
 	uint32_t ring;	  /* bytes */
 	uint32_t heap;	  /* of heap_blocks */
 	uint32_t pages;	  /* of OBJECT_FREED */
+	bool unbounded;	  /* the verifier may take as long as it wants (load_limit.h) */
 	/* Programs that are left out, because this kernel has no such event; NULL: none. */
 	const char *const *without;
 };

@@ -14,12 +14,18 @@
 struct arguments_source;
 
 /*
- * Loads the program, and compares what it reads of this process with /proc. `from` has found where
- * the kernel has its memory; if it did not need to, the program finds out. Returns 0, or a negative
- * errno and a note why: -ENOTSUP on other architectures than x86-64.
+ * Loads the program in a thread, if there is one, while the caller loads others. Returns NULL
+ * without memory.
  */
-int arguments_source_open(const struct source *from, const struct procfs *proc, struct diag *diag,
-			  struct arguments_source **ret);
+struct arguments_source *arguments_source_begin(void);
+/*
+ * Waits until it is loaded, and compares what it reads of this process with /proc. `from` has found
+ * where the kernel has its memory; if it did not need to, the program finds out. `readers`: threads
+ * that read; 0: as many as pay. Returns 0, or a negative errno and a note why: -ENOTSUP on other
+ * architectures than x86-64.
+ */
+int arguments_source_open(struct arguments_source *s, const struct source *from,
+			  const struct procfs *proc, unsigned readers, struct diag *diag);
 /* NULL is accepted. */
 void arguments_source_close(struct arguments_source *s);
 

@@ -157,7 +157,9 @@ static void check(const struct procfs *proc, bool pss, int rounds, char **wish)
 	int r = source_open(&request, proc, &diag, &source);
 
 	if (r == 0)
-		r = arguments_source_open(source, proc, &diag, &s);
+		s = arguments_source_begin();
+	if (r == 0)
+		r = s ? arguments_source_open(s, source, proc, pss ? 0 : 3, &diag) : -ENOMEM;
 	for (int i = 0; r == 0 && i < rounds; i++) {
 		r = source_collect(source, &all);
 		if (r == 0)
@@ -169,7 +171,7 @@ static void check(const struct procfs *proc, bool pss, int rounds, char **wish)
 		 r < 0 ? diag_reason(&diag, r) : "read", t.compared, t.processes, t.changed,
 		 t.different, t.told, t.missed, t.first, t.turns, t.torn);
 	snprintf(what, sizeof(what), "command lines %s: as /proc has them",
-		 pss ? "with the layout of PSS" : "that find the direct map");
+		 pss ? "with the layout of PSS" : "that find the direct map, by three readers");
 	printf("# %s\n", why);
 	result(r == 0 && !t.different && !t.told && !t.missed && !t.torn &&
 		       t.compared * 10 >= t.processes * 8,
