@@ -118,6 +118,11 @@ struct collector {
 	struct collect_missing *missing;
 	size_t missing_count;
 	struct check check; /* of the newest snapshot; valid until the next one */
+	struct cross_check checked; /* the newest comparison of a series (spec.seldom) */
+	struct check_world {
+		uint64_t ram, swap, ksm;
+		bool swaps;
+	} checked_in; /* and what the machine was like then */
 	/* Private. */
 	struct snapshot again[2]; /* of some processes, for comparisons */
 	struct snapshot unseen;	  /* pids that /proc shows and BPF does not */

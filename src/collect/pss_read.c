@@ -9,6 +9,7 @@
 #include <sys/random.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "check/compare_run.h"
 #include "source/swap_source.h"
 
@@ -285,7 +286,7 @@ static int read_rows(struct collector *c, const struct query *q, struct batch *b
 	if (!b->item || !b->recheck)
 		return -ENOMEM;
 	c->snapshot.collection.cross_check.done = c->snapshot.counters_source == FROM_BPF;
-	r = c->spec.verify ? check_slots(c) : 0;
+	r = c->check.verify ? check_slots(c) : 0;
 	if (c->spec.pss == PSS_KERNEL) {
 		set_unread_status(c);
 		return r;
@@ -422,6 +423,50 @@ static int replace_pss(struct collector *c, const struct query *q, uint64_t *sin
 	return r;
 }
 
+/* What the programs depend on, of the values that are read anyway, and whether KSM runs. */
+static struct check_world world_of(const struct collector *c)
+{
+	const struct meminfo *m = &c->snapshot.system.meminfo;
+	struct check_world world = {.ram = m->value[MEMINFO_TOTAL],
+				    .swap = m->value[MEMINFO_SWAP_TOTAL]};
+	uint64_t used;
+
+	world.swaps = meminfo_swap_used(m, &used) && used;
+	file_number(-1, "/sys/kernel/mm/ksm/run", "", &world.ksm);
+	return world;
+}
+
+/* A comparison takes half as long as the rest of a snapshot of 150 processes. */
+#define CHECK_EVERY 10
+
+/* Leaves the comparison out where one of the last snapshots stands for it. */
+static void decide_check(struct collector *c)
+{
+	const struct check_world now = world_of(c), *then = &c->checked_in;
+
+	if (c->checked.checked && !c->checked.different &&
+	    c->checked.snapshots_ago + 1 < CHECK_EVERY && now.ram == then->ram &&
+	    now.swap == then->swap && now.ksm == then->ksm && now.swaps == then->swaps)
+		c->check.verify = 0;
+	else
+		c->checked_in = now;
+}
+
+/* Keeps the comparison of this snapshot, or shows the last one. */
+static void keep_check(struct collector *c)
+{
+	struct cross_check *check = &c->snapshot.collection.cross_check;
+
+	if (c->check.verify) {
+		c->checked = *check;
+		return;
+	}
+	c->checked.snapshots_ago++;
+	/* What smaps_rollup was read for anyway is compared in each snapshot. */
+	if (check->done && !check->checked)
+		*check = c->checked;
+}
+
 int pss_read(struct collector *c, const struct query *q, uint64_t *since)
 {
 	/* Scratch memory is needed until all processes are read. */
@@ -430,6 +475,8 @@ int pss_read(struct collector *c, const struct query *q, uint64_t *since)
 
 	if (c->spec.pss == PSS_NONE)
 		return 0;
+	if (c->spec.seldom)
+		decide_check(c);
 	r = read_rollups(c, q, since);
 	if (r == 0)
 		r = verify_kernel(&c->check);
@@ -437,6 +484,8 @@ int pss_read(struct collector *c, const struct query *q, uint64_t *since)
 		c->notices |= COLLECT_NOTICE_UNREADABLE;
 	if (r == 0 && c->check.pss_wrong)
 		r = replace_pss(c, q, since);
+	if (r == 0 && c->spec.seldom)
+		keep_check(c);
 	arena_release(&mark);
 	collector_phase_end(c, COLLECT_PHASE_NAMES, since);
 	return r;

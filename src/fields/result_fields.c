@@ -20,8 +20,10 @@ COUNT(check_ended, "ended", ended);
 COUNT(check_denied, "denied", denied);
 COUNT(check_unread, "unread", unread);
 COUNT(check_self, "self", self);
+COUNT(snapshots_ago, "snapshots_ago", snapshots_ago);
 static FIELDS(check, &field_checked, &field_same, &field_moved, &field_different, &field_check_gone,
-	      &field_check_ended, &field_check_denied, &field_check_unread, &field_check_self);
+	      &field_check_ended, &field_check_denied, &field_check_unread, &field_check_self,
+	      &field_snapshots_ago);
 
 #undef ROW
 #define ROW const struct collection *r = row

@@ -28,9 +28,10 @@ SAID(unchecked, AMOUNT, value_unsigned(true, (uint64_t)r->self + r->denied + r->
 SAID(denied, AMOUNT, value_unsigned(true, r->denied));
 SAID(unread, AMOUNT, value_unsigned(true, r->unread));
 FLAG(self, r->self);
+SAID(ago, AMOUNT, value_unsigned(true, r->snapshots_ago));
 static FIELDS(checks, &field_all, &field_checked, &field_same, &field_moved, &field_different,
 	      &field_gone, &field_ended, &field_unchecked, &field_denied, &field_unread,
-	      &field_self);
+	      &field_self, &field_ago);
 
 #undef ROW
 #define ROW const struct node_memory *r = row
@@ -209,7 +210,7 @@ static FIELDS(summary, &field_pss_is_missing, &field_with_pss, &field_processes,
 	"checked ([, {check.denied+} denied][, {check.unread+} not read]"                          \
 	"[, {?check.self}zmem-bpf itself])]"                                                       \
 	"||, {check.same} of {check.checked+} spot check{s} {agrees/agree}[, {check.moved+} "      \
-	"moved][, {check.different+} different][, {check.gone+} gone]]"
+	"moved][, {check.different+} different][, {check.gone+} gone][ ({check.ago+} snapshot{s} ago)]]"
 #define NOT_SEEN                                                                                   \
 	"[; {?late}[{?late_left_out}incomplete: ]at this OOM kill there was no time for "          \
 	"[{late_count+} process{es}||more than {late_least+} process{es}||some processes]"         \

@@ -454,6 +454,8 @@ struct cross_check {
 	uint32_t denied; /* smaps_rollup may not be read */
 	uint32_t unread; /* stuck, or without PSS */
 	uint32_t self;	 /* the process that collected: its values always change */
+	/* In a series not each snapshot is compared: how many snapshots ago this was. */
+	uint32_t snapshots_ago;
 };
 
 #define NOT_SEEN_PIDS 5

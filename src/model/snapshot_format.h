@@ -177,6 +177,7 @@ static const struct member machine_members[] = {
 	MACHINE(75, system.meminfo.unplaced_count, MEMINFO_UNPLACED_MAX + 1),
 	MACHINE(76, system.partly_mapped.known, 2),
 	MACHINE(77, system.partly_mapped.bytes, 0),
+	MACHINE(78, collection.cross_check.snapshots_ago, 0),
 	MACHINE(90, collection.not_seen_pid[0], INT_MAX),
 	MACHINE(91, collection.not_seen_pid[1], INT_MAX),
 	MACHINE(92, collection.not_seen_pid[2], INT_MAX),
