@@ -117,7 +117,7 @@ struct collector {
 	/* What the first snapshot did not find. */
 	struct collect_missing *missing;
 	size_t missing_count;
-	struct check check; /* of the newest snapshot; valid until the next one */
+	struct check check;	    /* of the newest snapshot; valid until the next one */
 	struct cross_check checked; /* the newest comparison of a series (spec.seldom) */
 	struct check_world {
 		uint64_t ram, swap, ksm;

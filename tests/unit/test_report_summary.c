@@ -134,6 +134,19 @@ SAMPLE_TEST(all_checked, sample_ordinary)
 		   true);
 }
 
+/* In a series a snapshot may show the comparison of an earlier one. */
+SAMPLE_TEST(checked_before, sample_ordinary)
+{
+	struct cross_check *c = &s->snapshot.collection.cross_check;
+
+	*c = (struct cross_check){.checked = 3, .same = 3, .done = true, .snapshots_ago = 1};
+	check_says(s, ", 3 of 3 spot checks agree (1 snapshot ago)\n", true);
+	c->snapshots_ago = 9;
+	check_says(s, ", 3 of 3 spot checks agree (9 snapshots ago)\n", true);
+	c->snapshots_ago = 0;
+	check_says(s, ", 3 of 3 spot checks agree\n", true);
+}
+
 SAMPLE_TEST(selection, sample_ordinary)
 {
 	check_says(s, "the recording holds", false);
