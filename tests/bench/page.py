@@ -5,6 +5,7 @@
 import datetime
 import json
 import re
+import subprocess
 import sys
 
 KINDS = {"Pss": "PSS of every process", "Rss": "RSS, without PSS", "Table": "RSS, in a table"}
@@ -29,8 +30,9 @@ def cpu_model():
 def conditions(done):
     machine = done["machine"]
     loads = [w["load"]["others_percent"] for w in done["workloads"]]
-    return ("Measured on %s with version %s: %d CPUs of %s, %.0f GiB of RAM, Linux %s. Other programs took at most %.0f %% of the CPUs." % (
-        datetime.date.today().isoformat(), done["version"], machine["cpus"], cpu_model(), machine["memory_kb"] / 2 ** 20,
+    commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+    return ("Measured on %s with version %s (commit %s): %d CPUs of %s, %.0f GiB of RAM, Linux %s. Other programs took at most %.0f %% of the CPUs." % (
+        datetime.date.today().isoformat(), done["version"], commit, machine["cpus"], cpu_model(), machine["memory_kb"] / 2 ** 20,
         machine["kernel"], max(loads) if loads else 0))
 
 
