@@ -30,8 +30,9 @@ def cpu_model():
 def conditions(done):
     machine = done["machine"]
     loads = [w["load"]["others_percent"] for w in done["workloads"]]
-    commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
-    return ("Measured on %s with version %s (commit %s): %d CPUs of %s, %.0f GiB of RAM, Linux %s. Other programs took at most %.0f %% of the CPUs." % (
+    git = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=False)
+    commit = " (commit %s)" % git.stdout.strip() if git.returncode == 0 else ""
+    return ("Measured on %s with version %s%s: %d CPUs of %s, %.0f GiB of RAM, Linux %s. Other programs took at most %.0f %% of the CPUs." % (
         datetime.date.today().isoformat(), done["version"], commit, machine["cpus"], cpu_model(), machine["memory_kb"] / 2 ** 20,
         machine["kernel"], max(loads) if loads else 0))
 

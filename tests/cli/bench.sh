@@ -32,7 +32,7 @@ check 'page: a table of PSS' grep -q '^| PSS of every process | tiny |$' "$markd
 check 'page: a tool that fails' grep -q '^| `procrank` | failed |$' "$markdown"
 check 'page: times, ratios and their spread' grep -qE '^\| `ps_mem` \| [0-9.,]+: ×[0-9.]+ \([0-9.]+ to [0-9.]+\) \|$' "$markdown"
 check 'page: stalls' grep -qE '^\| alone \| [0-9.,]+ \| ' "$markdown"
-check 'page: when, what and where' grep -qE '^Measured on 20[0-9-]+ with version [0-9.]+: [0-9]+ CPUs of ' "$markdown"
+check 'page: when, what and where' grep -qE '^Measured on 20[0-9-]+ with version [0-9.]+( \(commit [0-9a-f]+\))?: [0-9]+ CPUs of ' "$markdown"
 printf 'before\n<!-- make bench -->\nold\n<!-- end make bench -->\nafter\n' >"$TMP/page.md"
 check 'page: inserted' "$(dirname "$0")/../support/insert.py" "$TMP/page.md" 'make bench' <<<'new'
 equal 'page: only the marked place changes' "$(tr '\n' ' ' <"$TMP/page.md")" 'before <!-- make bench --> new <!-- end make bench --> after '

@@ -5,6 +5,7 @@ reads must follow the types, not numbers of our own (src/doc/kernels.md, "What c
 # needs: bpf
 import ctypes
 import os
+import re
 import struct
 import sys
 import tempfile
@@ -14,7 +15,7 @@ from outcome import exit_code, result, run_checks
 
 TYPES = "/sys/kernel/btf/vmlinux"
 OBJECTS = os.path.join(os.environ.get("O", "build"), "bpf")
-ARRAY, STRUCT, ENUM = 3, 4, 6
+ARRAY, STRUCT, UNION, ENUM = 3, 4, 5, 6
 # Bytes behind a type of each kind, and for each of its members (include/uapi/linux/btf.h).
 BEHIND = {1: (4, 0), 3: (12, 0), 4: (0, 12), 5: (0, 12), 6: (0, 8), 13: (0, 8), 14: (4, 0), 15: (0, 12), 17: (4, 0),
           19: (0, 12)}
@@ -64,6 +65,19 @@ class Types:
                     return inner
         return None
 
+    def bits_to(self, at, name):
+        """The offset of that member, also in members without a name; None: there is none."""
+        for place in self.members(at):
+            bits = self.word(place + 8) & (0xFFFFFF if self.word(at + 4) >> 31 else 0xFFFFFFFF)
+            if self.name(place) == name:
+                return bits
+            inner = self.places[self.word(place + 4)]
+            if not self.name(place) and self.kind(inner) in (STRUCT, UNION):
+                within = self.bits_to(inner, name)
+                if within is not None:
+                    return bits + within
+        return None
+
     def add_text(self, text):
         self.text += text.encode() + b"\0"
         return len(self.text) - len(text) - 1
@@ -89,11 +103,24 @@ class Options(ctypes.Structure):
 
 def libbpf():
     lib = ctypes.CDLL("libbpf.so.1")
-    for name in ("bpf_object__open_file", "bpf_object__next_program", "bpf_program__insns", "bpf_object__next_map"):
+    for name in ("bpf_object__open_file", "bpf_object__next_program", "bpf_program__insns", "bpf_object__next_map",
+                 "bpf_object__find_map_by_name"):
         getattr(lib, name).restype = ctypes.c_void_p
     lib.bpf_program__insn_cnt.restype = ctypes.c_size_t
     lib.libbpf_set_print(None)
     return lib
+
+
+def members(path):
+    """struct zmem_members (include/zmem/members.h), as src/load/kernel_members.c finds them in these types."""
+    types, value = Types(open(path, "rb").read()), bytes(2048)
+    with open("include/zmem/members.h", encoding="utf-8") as f:
+        wanted = re.findall(r"\tM\((\w+), (\w+)\)", f.read())
+    places = {of: types.find(STRUCT, of) for of in {of for of, _ in wanted}}
+    for of, name in wanted:
+        bits = types.bits_to(places[of], name)
+        value += struct.pack("<I", 0 if bits is None else bits // 8 + 1)
+    return value
 
 
 def load(lib, name, path):
@@ -101,7 +128,10 @@ def load(lib, name, path):
     options = Options(size=ctypes.sizeof(Options), btf_custom_path=path.encode())
     file = os.path.join(OBJECTS, name + ".bpf.o").encode()
     opened = ctypes.c_void_p(lib.bpf_object__open_file(file, ctypes.byref(options)))
-    error = lib.bpf_object__load(opened)
+    found = lib.bpf_object__find_map_by_name(opened, b".rodata.members")
+    value = members(path) if found else b""
+    error = found and lib.bpf_map__set_initial_value(ctypes.c_void_p(found), value, ctypes.c_size_t(len(value)))
+    error = error or lib.bpf_object__load(opened)
     code, program = b"", None
     while True:
         program = lib.bpf_object__next_program(opened, ctypes.c_void_p(program))
