@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Members whose offsets user space found (zmem/members.h). The verifier knows them as constants. */
+/* Offsets that user space found (zmem/members.h). To the verifier they are constants. */
 #ifndef ZMEM_MEMBER_BPF_H
 #define ZMEM_MEMBER_BPF_H
 
@@ -10,8 +10,9 @@ const volatile struct zmem_members members SEC(".rodata.members");
 
 #define found_member(type, member) (members.offset[ZMEM_MEMBER_##type##_##member] != 0)
 /*
- * The verifier refuses a program that would read a member that is not there: that reads in front of
- * `bytes`. A branch would do as well, but removing one takes the kernel 0.1 ms.
+ * Reads members.bytes at the offset. If the kernel has no such member, the read is in front of the
+ * array, and the verifier refuses the program. A branch would do as well, but it takes the kernel
+ * 0.1 ms to remove one.
  */
 #define member_offset(type, member)                                                                \
 	({                                                                                         \

@@ -28,7 +28,7 @@ struct zmem_arguments {
 	__u64 own_addr;
 	__u64 own_content;
 	__u64 skip;    /* so many bytes of each command line are known */
-	__u64 readers; /* each reads those processes whose tgid, divided by it, leaves its number */
+	__u64 readers; /* a process is read by the reader with the number tgid % readers */
 	__u64 wanted[ZMEM_ARGUMENTS_PIDS / 64]; /* a bit for each pid */
 	/* In the kernel; 0 at the beginning. The pid namespace of the readers, and their tasks. */
 	__u64 view_ns, view_level;

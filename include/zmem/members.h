@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Members whose offsets user space finds before it loads a program (src/load/kernel_members.c).
+ * Members of the kernel's types. User space finds their offsets before it loads a program
+ * (src/load/kernel_members.c).
  *
- * All others are found by CO-RE in the kernel, which keeps what it found in a cache of 31 places,
- * one for each hash of a type's name (check_cand_cache(), kernel/bpf/btf.c). Two types of one
- * program that share a place drive each other out, at every load: each time the kernel looks at all
- * of its 130,000 types, for 0.4 ms. The types here share a place with one that each program has:
- * folio with mm_struct, anon_vma with vm_area_struct, task_delay_info with pid, super_block with
+ * The kernel finds all others by CO-RE. It keeps the types that it found in a cache of 31 places;
+ * the hash of a type's name gives the place (check_cand_cache(), kernel/bpf/btf.c). If two types of
+ * a program have the same place, each drives out the other at every load, and the kernel then
+ * searches its 130,000 types, for 0.4 ms. The types below have the place of one that many programs
+ * need: folio that of mm_struct, anon_vma of vm_area_struct, task_delay_info of pid, super_block of
  * address_space.
  */
 #ifndef ZMEM_MEMBERS_H
@@ -16,6 +17,7 @@
 #include <linux/types.h>
 #endif
 
+/* Members of one type stand together. */
 #define ZMEM_MEMBERS(M)                                                                            \
 	M(anon_vma, root)                                                                          \
 	M(anon_vma, num_children) /* backported to 5.10 and 5.15 */                                \
@@ -45,9 +47,10 @@ enum zmem_member { ZMEM_MEMBERS(ZMEM_MEMBER) ZMEM_MEMBERS_COUNT };
 #undef ZMEM_MEMBER
 
 struct zmem_members {
-	__u8 bytes[2048]; /* nothing: an offset is valid if it is one of this array (member.bpf.h)
-			   */
-	__u32 offset[ZMEM_MEMBERS_COUNT]; /* in bytes, and 1; 0: the kernel has no such member */
+	/* Never set. A valid offset is an index of this array (member.bpf.h). */
+	__u8 bytes[2048];
+	/* In bytes, plus 1; 0: the kernel has no such member. */
+	__u32 offset[ZMEM_MEMBERS_COUNT];
 };
 
 #endif

@@ -39,7 +39,7 @@ struct collect_spec {
 	unsigned readers; /* threads that read from BPF; 0: chosen by tasks and page tables */
 	bool continuous;  /* several snapshots: names are kept between them */
 	int verify;	  /* the number of rows to compare with smaps_rollup, or VERIFY_ALL */
-	bool seldom;	  /* in a series: compare in every tenth snapshot, and after a change */
+	bool seldom;	  /* if continuous: compare in every tenth snapshot, and after a change */
 	enum files_choice files;
 	bool shared_files; /* the program for collect/shared_read.h is loaded */
 	enum ram_choice ram;

@@ -436,8 +436,13 @@ static struct check_world world_of(const struct collector *c)
 	return world;
 }
 
-/* A comparison takes half as long as the rest of a snapshot of 150 processes. */
 #define CHECK_EVERY 10
+
+/* True if not each snapshot is compared. */
+static bool checks_seldom(const struct collector *c)
+{
+	return c->spec.continuous && c->spec.seldom;
+}
 
 /* Leaves the comparison out where one of the last snapshots stands for it. */
 static void decide_check(struct collector *c)
@@ -475,7 +480,7 @@ int pss_read(struct collector *c, const struct query *q, uint64_t *since)
 
 	if (c->spec.pss == PSS_NONE)
 		return 0;
-	if (c->spec.seldom)
+	if (checks_seldom(c))
 		decide_check(c);
 	r = read_rollups(c, q, since);
 	if (r == 0)
@@ -484,7 +489,7 @@ int pss_read(struct collector *c, const struct query *q, uint64_t *since)
 		c->notices |= COLLECT_NOTICE_UNREADABLE;
 	if (r == 0 && c->check.pss_wrong)
 		r = replace_pss(c, q, since);
-	if (r == 0 && c->spec.seldom)
+	if (r == 0 && checks_seldom(c))
 		keep_check(c);
 	arena_release(&mark);
 	collector_phase_end(c, COLLECT_PHASE_NAMES, since);

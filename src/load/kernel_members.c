@@ -29,12 +29,12 @@ static const struct {
 #undef WANTED
 };
 
-/* A section of the file. Its beginning is read, up to what was asked for. */
+/* A section of the file. It is read from its beginning on, as far as it is needed. */
 struct section {
 	int fd;
 	uint64_t at; /* in the file */
 	size_t len, read;
-	char *bytes; /* all of them; what is not read takes no memory */
+	char *bytes; /* room for all of them; where nothing was read it takes no memory */
 };
 
 struct types {
@@ -59,7 +59,7 @@ static int section_open(struct section *s, int fd, uint64_t at, size_t len)
 	return s->bytes ? 0 : -ENOMEM;
 }
 
-/* Reads up to `end` at least, and twice as much as before. */
+/* Reads up to `end`, and at least twice as much as was read before. */
 static int section_need(struct section *s, uint64_t end)
 {
 	size_t upto = 2 * s->read > READ_LEAST ? 2 * s->read : READ_LEAST;
@@ -179,16 +179,21 @@ static int find_member(struct types *t, uint32_t number, const char *name, int d
 	return r;
 }
 
-/* Finds the members of one type. */
-static int find_members(struct types *t, uint32_t number, const char *type, uint32_t *offsets)
+/* True for the first member of each type in the list. */
+static bool begins_type(size_t i)
+{
+	return i == 0 || strcmp(wanted[i].type, wanted[i - 1].type) != 0;
+}
+
+/* Finds the members from the one at `first` on that are of this type. */
+static int find_members(struct types *t, uint32_t number, size_t first, uint32_t *offsets)
 {
 	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(wanted); i++) {
+	for (size_t i = first; r >= 0 && i < ARRAY_SIZE(wanted) && (i == first || !begins_type(i));
+	     i++) {
 		uint32_t bits = 0;
 
-		if (strcmp(wanted[i].type, type) != 0)
-			continue;
 		r = find_member(t, number, wanted[i].member, 0, &bits);
 		if (r > 0)
 			offsets[i] = bits / 8 + 1;
@@ -196,7 +201,7 @@ static int find_members(struct types *t, uint32_t number, const char *type, uint
 	return r < 0 ? r : 0;
 }
 
-/* Finds those of wanted[from] on that are of one type, if the type is of that name. */
+/* Finds the members of a type, if it is in the list and not in `found`. */
 static int look_at(struct types *t, uint32_t number, bool *found, uint32_t *offsets)
 {
 	int r;
@@ -205,24 +210,21 @@ static int look_at(struct types *t, uint32_t number, bool *found, uint32_t *offs
 	if (!type || BTF_INFO_KIND(type->info) != BTF_KIND_STRUCT)
 		return r;
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
-		if (found[i])
+		if (found[i] || !begins_type(i))
 			continue;
 		r = is_name(t, type->name_off, wanted[i].type);
-		if (r < 0)
-			return r;
 		if (r == 0)
 			continue;
-		for (size_t k = i; k < ARRAY_SIZE(wanted); k++)
-			found[k] |= strcmp(wanted[i].type, wanted[k].type) == 0;
-		return find_members(t, number, wanted[i].type, offsets);
+		found[i] = true;
+		return r < 0 ? r : find_members(t, number, i, offsets);
 	}
 	return 0;
 }
 
-static bool all_true(const bool *found, size_t count)
+static bool found_all(const bool *found)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (!found[i])
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		if (begins_type(i) && !found[i])
 			return false;
 	}
 	return true;
@@ -248,7 +250,7 @@ int kernel_members_find(const char *path, struct zmem_members *ret)
 	r = section_open(&t.types, fd, (uint64_t)head.hdr_len + head.type_off, head.type_len);
 	if (r == 0)
 		r = section_open(&t.names, fd, (uint64_t)head.hdr_len + head.str_off, head.str_len);
-	for (uint32_t i = 1; r == 0 && !all_true(found, ARRAY_SIZE(found)); i++) {
+	for (uint32_t i = 1; r == 0 && !found_all(found); i++) {
 		if (t.next == t.types.len && i > t.count)
 			break;
 		r = look_at(&t, i, found, ret->offset);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Finds the members of zmem/members.h in the BTF of the kernel. It reads as much of the file as it
- * needs: those types stand among the first 1,000 of 130,000, which takes 0.1 ms. libbpf reads all
+ * needs: those types stand among the first 1,000 of 130,000, which takes 0.2 ms. libbpf reads all
  * of them (btf__parse(), 5 ms).
  */
 #ifndef ZMEM_LOAD_KERNEL_MEMBERS_H

@@ -62,7 +62,7 @@ struct collect_spec session_spec(const struct options *o)
 					   : 0,
 		.continuous = o->continuous,
 		.verify = o->verify == VERIFY_DEFAULT ? VERIFY_USUAL : o->verify,
-		.seldom = o->continuous && o->verify == VERIFY_DEFAULT,
+		.seldom = o->verify == VERIFY_DEFAULT,
 		.swap_shmem = o->command->traits & COMMAND_COSTS,
 		.swap_ram = o->command->traits & COMMAND_COSTS,
 		.pages = o->command->traits & COMMAND_COSTS ? NEEDS_HUGETLB : 0U,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Runs bpf/arguments.bpf.c: iterators over all processes write the command lines of those whose bit
- * is set. Longer ones come in several passes.
+ * Runs bpf/arguments.bpf.c: iterators over all processes write the command lines of those that have
+ * their bit set. Longer ones come in several passes.
  */
 #include "source/arguments_source.h"
 
@@ -104,7 +104,7 @@ static bool has_lower_pid(const void *item, const void *pid)
 	return ((const struct target *)item)->pid < *(const __s32 *)pid;
 }
 
-/* The readers have other targets each. */
+/* No two readers have the same target. */
 static int receive_text(const struct arguments_source *s,
 			const struct zmem_arguments_record *record, const char *text)
 {
