@@ -104,7 +104,7 @@ LDLIBS_DW    := $(if $(LIBDW),-ldw)
 PACK_RELOCS  := $(if $(filter x86_64,$(or $(CROSS),$(MACHINE))),-Wl$(comma)-z$(comma)pack-relative-relocs)
 LDFLAGS_ALL  += -static-pie -Wl,--no-eh-frame-hdr $(PACK_RELOCS) -Wl,-T,$(LAYOUT)
 # One file to copy is small where no time goes.
-COLD         := $(addprefix $(B)/,session/% command/% incidents/% recorder/% doctor/% top/% recording/% check/% demangle/% code/% heap/% grow/% watch/% load/% privilege/% proc/mounts% \
+COLD         := $(addprefix $(B)/,session/% command/% incidents/% recorder/% doctor/% top/% recording/% check/% demangle/% code/% heap/% grow/% watch/% load/bpf_% load/load_% privilege/% proc/mounts% \
                 collect/% enrich/container% enrich/machine% enrich/memcg% model/ram% \
                 report/compare_% report/files_% report/folded% report/growth% report/head% report/html% report/incidents% report/maps_% \
                 report/metrics% report/page% report/peak% report/system_% source/census% source/files_% source/freed_% source/grow% \

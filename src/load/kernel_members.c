@@ -4,9 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/btf.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include <bpf/libbpf.h>
 
@@ -19,7 +23,8 @@
 #define READ_LEAST  (64 * 1024)
 #define SECTION_MAX (32u << 20) /* all BTF of Linux 6.18 has 6 MB */
 #define DEPTH_MAX   8		/* anonymous members within each other */
-#define TYPES_FIRST 4096
+#define INDEX_STEP  64		/* types */
+#define INDEX_FIRST 64
 
 static const struct {
 	const char *type, *member;
@@ -29,111 +34,141 @@ static const struct {
 #undef WANTED
 };
 
-/* A section of the file. It is read from its beginning on, as far as it is needed. */
+/*
+ * A section of the file. If it is not mapped, it is read from its beginning on, as far as it is
+ * needed.
+ */
 struct section {
 	int fd;
 	uint64_t at; /* in the file */
 	size_t len, read;
-	char *bytes; /* room for all of them; where nothing was read it takes no memory */
+	const char *bytes;
+	char *room; /* for all of them; where nothing was read it takes no memory. NULL: mapped */
 };
 
 struct types {
 	struct section types, names;
-	uint32_t *at; /* where each type begins; the first has number 1 */
-	size_t count, capacity;
-	size_t next; /* where the next one begins */
+	void *map; /* the whole file; NULL: it cannot be mapped */
+	size_t map_len;
+	/* Where each INDEX_STEPth type begins, as far as find_all() has come. */
+	uint32_t *at;
+	size_t indexed, capacity;
 };
 
 static void types_done(struct types *t)
 {
-	free(t->types.bytes);
-	free(t->names.bytes);
+	free(t->types.room);
+	free(t->names.room);
 	free(t->at);
+	if (t->map)
+		munmap(t->map, t->map_len);
 }
 
-static int section_open(struct section *s, int fd, uint64_t at, size_t len)
+/*
+ * Maps the file of the kernel, since Linux 6.16 (a539e2a6d51d). Others might become shorter, and
+ * then the access is fatal.
+ */
+static void map_file(struct types *t, int fd)
+{
+	struct statfs fs;
+	struct stat st;
+
+	if (fstatfs(fd, &fs) < 0 || fs.f_type != SYSFS_MAGIC || fstat(fd, &st) < 0 ||
+	    st.st_size <= 0)
+		return;
+	t->map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	t->map_len = (size_t)st.st_size;
+	if (t->map == MAP_FAILED)
+		t->map = NULL;
+}
+
+static int section_open(struct section *s, const struct types *t, int fd, uint64_t at, size_t len)
 {
 	if (len > SECTION_MAX)
 		return -EBADMSG;
-	*s = (struct section){.fd = fd, .at = at, .len = len, .bytes = malloc(len + 1)};
-	return s->bytes ? 0 : -ENOMEM;
+	*s = (struct section){.fd = fd, .at = at, .len = len};
+	if (t->map) {
+		if (at > t->map_len || len > t->map_len - at)
+			return -EBADMSG;
+		s->bytes = (const char *)t->map + at;
+		s->read = len;
+		return 0;
+	}
+	s->room = malloc(len + 1);
+	s->bytes = s->room;
+	return s->room ? 0 : -ENOMEM;
 }
 
 /* Reads up to `end`, and at least twice as much as was read before. */
-static int section_need(struct section *s, uint64_t end)
+static int section_read(struct section *s, uint64_t end)
 {
 	size_t upto = 2 * s->read > READ_LEAST ? 2 * s->read : READ_LEAST;
 	ssize_t n;
 
-	if (end <= s->read)
-		return 0;
 	if (end > s->len)
 		return -EBADMSG;
 	if (upto < end)
 		upto = end;
 	if (upto > s->len)
 		upto = s->len;
-	n = file_read_at(s->fd, s->at + s->read, s->bytes + s->read, upto - s->read);
+	n = file_read_at(s->fd, s->at + s->read, s->room + s->read, upto - s->read);
 	if (n < 0)
 		return (int)n;
 	s->read += (size_t)n;
-	s->bytes[s->read] = '\0';
 	return end <= s->read ? 0 : -EBADMSG;
 }
 
-/* What follows a struct btf_type (Documentation/bpf/btf.rst). */
-static size_t rest_of(const struct btf_type *type)
+static inline int section_need(struct section *s, uint64_t end)
 {
-	size_t count = BTF_INFO_VLEN(type->info);
-
-	switch (BTF_INFO_KIND(type->info)) {
-	case BTF_KIND_INT:
-	case BTF_KIND_VAR:
-	case BTF_KIND_DECL_TAG:
-		return sizeof(__u32);
-	case BTF_KIND_ARRAY:
-		return sizeof(struct btf_array);
-	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-		return count * sizeof(struct btf_member);
-	case BTF_KIND_ENUM:
-		return count * sizeof(struct btf_enum);
-	case BTF_KIND_FUNC_PROTO:
-		return count * sizeof(struct btf_param);
-	case BTF_KIND_DATASEC:
-		return count * sizeof(struct btf_var_secinfo);
-	case BTF_KIND_ENUM64:
-		return count * 3 * sizeof(__u32);
-	default:
-		return 0;
-	}
+	return end <= s->read ? 0 : section_read(s, end);
 }
 
-static int read_type(struct types *t)
+/* The size of a type with what follows the struct btf_type (Documentation/bpf/btf.rst). */
+static inline size_t size_of(uint32_t info)
 {
-	int r = section_need(&t->types, t->next + sizeof(struct btf_type));
-	size_t end;
+	static const struct {
+		uint8_t once, each;
+	} rest[BTF_INFO_KIND(UINT32_MAX) + 1] = {
+		[BTF_KIND_INT] = {.once = sizeof(__u32)},
+		[BTF_KIND_VAR] = {.once = sizeof(struct btf_var)},
+		[BTF_KIND_DECL_TAG] = {.once = sizeof(struct btf_decl_tag)},
+		[BTF_KIND_ARRAY] = {.once = sizeof(struct btf_array)},
+		[BTF_KIND_STRUCT] = {.each = sizeof(struct btf_member)},
+		[BTF_KIND_UNION] = {.each = sizeof(struct btf_member)},
+		[BTF_KIND_ENUM] = {.each = sizeof(struct btf_enum)},
+		[BTF_KIND_FUNC_PROTO] = {.each = sizeof(struct btf_param)},
+		[BTF_KIND_DATASEC] = {.each = sizeof(struct btf_var_secinfo)},
+		[BTF_KIND_ENUM64] = {.each = 3 * sizeof(__u32)},
+	};
+	const unsigned kind = BTF_INFO_KIND(info);
 
-	if (r < 0)
-		return r;
-	end = t->next + sizeof(struct btf_type) + rest_of((void *)(t->types.bytes + t->next));
-	r = section_need(&t->types, end);
-	if (r < 0)
-		return r;
-	if (!array_room(&t->at, t->count, &t->capacity, TYPES_FIRST))
-		return -ENOMEM;
-	t->at[t->count++] = (uint32_t)t->next;
-	t->next = end;
-	return 0;
+	return sizeof(struct btf_type) + rest[kind].once + rest[kind].each * BTF_INFO_VLEN(info);
 }
 
-/* Returns a type by its number. NULL and a negative errno if it cannot be read. */
+/* Moves *at behind the type that begins there, which can be read then. */
+static inline int pass_type(struct section *types, size_t *at)
+{
+	int r = section_need(types, *at + sizeof(struct btf_type));
+
+	if (r == 0)
+		*at += size_of(((const struct btf_type *)(types->bytes + *at))->info);
+	return r < 0 ? r : section_need(types, *at);
+}
+
+/* Returns a type by its number, from 1 on. NULL and a negative errno if it cannot be read. */
 static const struct btf_type *type_of(struct types *t, uint32_t number, int *ret)
 {
+	size_t entry = number ? (number - 1) / INDEX_STEP : 0, at = 0, end;
+
+	if (entry >= t->indexed)
+		entry = t->indexed - 1;
+	end = t->at[entry];
 	*ret = number ? 0 : -EBADMSG;
-	while (*ret == 0 && t->count < number)
-		*ret = read_type(t);
-	return *ret == 0 ? (const void *)(t->types.bytes + t->at[number - 1]) : NULL;
+	for (size_t i = entry * INDEX_STEP; *ret == 0 && i < number; i++) {
+		at = end;
+		*ret = pass_type(&t->types, &end);
+	}
+	return *ret == 0 ? (const void *)(t->types.bytes + at) : NULL;
 }
 
 /* Returns 1 if the name at an offset is this one, 0 or a negative errno. */
@@ -201,40 +236,75 @@ static int find_members(struct types *t, uint32_t number, size_t first, uint32_t
 	return r < 0 ? r : 0;
 }
 
-/* Finds the members of a type, if it is in the list and not in `found`. */
-static int look_at(struct types *t, uint32_t number, bool *found, uint32_t *offsets)
-{
-	int r;
-	const struct btf_type *type = type_of(t, number, &r);
+/* A type of the list that was not found yet. */
+struct sought {
+	size_t first; /* its first member in the list */
+	char name[4]; /* the beginning of its name, to tell it from most others */
+};
 
-	if (!type || BTF_INFO_KIND(type->info) != BTF_KIND_STRUCT)
-		return r;
+static size_t seek_all(struct sought *ret)
+{
+	size_t count = 0;
+
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
-		if (found[i] || !begins_type(i))
+		if (!begins_type(i))
 			continue;
-		r = is_name(t, type->name_off, wanted[i].type);
-		if (r == 0)
-			continue;
-		found[i] = true;
-		return r < 0 ? r : find_members(t, number, i, offsets);
+		ret[count].first = i;
+		memcpy(ret[count++].name, wanted[i].type, sizeof(ret->name));
 	}
-	return 0;
+	return count;
 }
 
-static bool found_all(const bool *found)
+/* Finds the members of a struct, if it is one that is sought, and seeks it no more. */
+static int look_at(struct types *t, uint32_t number, uint32_t name, struct sought *sought,
+		   size_t *count, uint32_t *offsets)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
-		if (begins_type(i) && !found[i])
-			return false;
+	int r;
+
+	if (name >= t->names.len || t->names.len - name < sizeof(sought->name))
+		return 0;
+	r = section_need(&t->names, name + sizeof(sought->name));
+	for (size_t i = 0; r == 0 && i < *count; i++) {
+		size_t first = sought[i].first;
+
+		if (memcmp(t->names.bytes + name, sought[i].name, sizeof(sought->name)))
+			continue;
+		r = is_name(t, name, wanted[first].type);
+		if (r == 0)
+			continue;
+		sought[i] = sought[--*count];
+		return r < 0 ? r : find_members(t, number, first, offsets);
 	}
-	return true;
+	return r;
+}
+
+static int find_all(struct types *t, uint32_t *offsets)
+{
+	struct sought sought[ARRAY_SIZE(wanted)];
+	size_t count = seek_all(sought), at = 0;
+	int r = 0;
+
+	for (uint32_t number = 1; r == 0 && count && at < t->types.len; number++) {
+		const size_t begin = at;
+		const struct btf_type *type;
+
+		if (number % INDEX_STEP == 1) {
+			if (!array_room(&t->at, t->indexed, &t->capacity, INDEX_FIRST))
+				return -ENOMEM;
+			t->at[t->indexed++] = (uint32_t)at;
+		}
+		r = pass_type(&t->types, &at);
+		type = (const void *)(t->types.bytes + begin);
+		if (r == 0 && BTF_INFO_KIND(type->info) == BTF_KIND_STRUCT && type->name_off)
+			r = look_at(t, number, type->name_off, sought, &count, offsets);
+	}
+	return r;
 }
 
 int kernel_members_find(const char *path, struct zmem_members *ret)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
 	cleanup(types_done) struct types t = {};
-	bool found[ARRAY_SIZE(wanted)] = {};
 	struct btf_header head;
 	ssize_t n;
 	int r;
@@ -245,17 +315,15 @@ int kernel_members_find(const char *path, struct zmem_members *ret)
 	n = file_read_at(fd, 0, &head, sizeof(head));
 	if (n < 0)
 		return (int)n;
-	if (n < (ssize_t)sizeof(head) || head.magic != BTF_MAGIC)
+	if (n < (ssize_t)sizeof(head) || head.magic != BTF_MAGIC || head.hdr_len % sizeof(__u32) ||
+	    head.type_off % sizeof(__u32))
 		return -EBADMSG;
-	r = section_open(&t.types, fd, (uint64_t)head.hdr_len + head.type_off, head.type_len);
+	map_file(&t, fd);
+	r = section_open(&t.types, &t, fd, (uint64_t)head.hdr_len + head.type_off, head.type_len);
 	if (r == 0)
-		r = section_open(&t.names, fd, (uint64_t)head.hdr_len + head.str_off, head.str_len);
-	for (uint32_t i = 1; r == 0 && !found_all(found); i++) {
-		if (t.next == t.types.len && i > t.count)
-			break;
-		r = look_at(&t, i, found, ret->offset);
-	}
-	return r;
+		r = section_open(&t.names, &t, fd, (uint64_t)head.hdr_len + head.str_off,
+				 head.str_len);
+	return r < 0 ? r : find_all(&t, ret->offset);
 }
 
 int kernel_members_set(const struct bpf_object *object)

@@ -74,7 +74,9 @@ static struct btf *made_btf(void)
 	struct btf *btf = btf__new_empty();
 	int word = ulong_type(btf), list, flags;
 
-	btf__add_ptr(btf, word);
+	/* More than one entry of the index has. */
+	for (int i = 0; i < 150; i++)
+		btf__add_ptr(btf, word);
 	btf__add_array(btf, word, word, 3);
 	btf__add_enum(btf, "folio", 4);
 	btf__add_enum_value(btf, "one", 1);
