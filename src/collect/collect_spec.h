@@ -44,10 +44,11 @@ struct collect_spec {
 	bool shared_files; /* the program for collect/shared_read.h is loaded */
 	enum ram_choice ram;
 	enum census_method census_method;
-	bool figures_only;	/* of the machine only what tables of processes show */
-	bool swap_shmem;	/* SWAP_SHMEM of each process, while swap is in use */
-	bool swap_ram;		/* SWAP_RAM of each process, while swap is in use */
-	bool freed;		/* FREED of each row, if the query needs it */
+	uint32_t census_pause_us; /* RAM_SUMS: the least time between two; 0: two seconds */
+	bool figures_only;	  /* of the machine only what tables of processes show */
+	bool swap_shmem;	  /* SWAP_SHMEM of each process, while swap is in use */
+	bool swap_ram;		  /* SWAP_RAM of each process, while swap is in use */
+	bool freed;		  /* FREED of each row, if the query needs it */
 	unsigned pages;		/* NEEDS_NODES, _LAZYFREE, _THP_REST, and while there are such pages
 				   _HUGETLB */
 	bool pages_named;	/* a column or the order names them: worth more than a pin */

@@ -311,7 +311,7 @@ static int read_ram(struct ram_reader *r, const struct procfs *proc, struct proc
 int ram_reader_read(struct ram_reader *r, const struct procfs *proc, struct proc_pool *pool,
 		    const struct collect_spec *spec, struct snapshot *s)
 {
-	uint64_t start = clock_us(CLOCK_THREAD_CPUTIME_ID), pause;
+	uint64_t start = clock_us(CLOCK_THREAD_CPUTIME_ID), pause, least;
 	int error;
 
 	s->system.ram = &r->ram;
@@ -319,7 +319,8 @@ int ram_reader_read(struct ram_reader *r, const struct procfs *proc, struct proc
 		return 0;
 	error = read_ram(r, proc, pool, spec, s);
 	pause = CPU_PART * (clock_us(CLOCK_THREAD_CPUTIME_ID) - start);
-	r->due_us = clock_us(CLOCK_MONOTONIC) + (pause < PAUSE_LEAST ? PAUSE_LEAST : pause);
+	least = spec->census_pause_us ? spec->census_pause_us : PAUSE_LEAST;
+	r->due_us = clock_us(CLOCK_MONOTONIC) + (pause < least ? least : pause);
 	return error;
 }
 

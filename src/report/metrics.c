@@ -308,6 +308,16 @@ static void put_shmem(struct metrics_writer *w, const struct machine_files *f)
 	}
 }
 
+static void put_seconds(struct metrics_writer *w, const struct metric_family *f, bool known,
+			uint64_t us)
+{
+	metrics_family(w, f);
+	if (!known)
+		return;
+	metrics_sample(w);
+	metrics_fixed(w, us, 1000000);
+}
+
 /* A census of all page frames, where one was taken. */
 static void put_ram(struct metrics_writer *w, const struct ram *ram)
 {
@@ -320,6 +330,10 @@ static void put_ram(struct metrics_writer *w, const struct ram *ram)
 		if (ram->figure[i].known && ram->figure[i].bytes <= JSON_INTEGER_MAX)
 			put_labelled(w, "class", ram_class_table[i].key, ram->figure[i].bytes);
 	}
+	put_seconds(w,
+		    GAUGE("zmem_ram_time_seconds", "seconds",
+			  "When the page frames were counted, since the epoch."),
+		    counted, counted ? (uint64_t)ram->taken_ms * 1000 : 0);
 	counted = counted && ram->deleted_known;
 	put_known(w,
 		  GAUGE("zmem_deleted_cgroups", NULL,
@@ -327,16 +341,6 @@ static void put_ram(struct metrics_writer *w, const struct ram *ram)
 		  counted, counted ? ram->deleted_cgroups : 0);
 	put_known(w, BYTES("zmem_deleted_cgroup", "Memory that removed memory cgroups hold."),
 		  counted, counted ? ram->deleted_bytes : 0);
-}
-
-static void put_seconds(struct metrics_writer *w, const struct metric_family *f, bool known,
-			uint64_t us)
-{
-	metrics_family(w, f);
-	if (!known)
-		return;
-	metrics_sample(w);
-	metrics_fixed(w, us, 1000000);
 }
 
 /* Counters since boot. */

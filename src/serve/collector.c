@@ -22,6 +22,9 @@
 #include "session/log.h"
 #include "session/session.h"
 
+/* The page frames are a quarter of a snapshot, and change slowly: not with each scrape. */
+#define CENSUS_PAUSE_US 60000000
+
 struct snapshot_server {
 	struct session session;
 	struct self_usage usage;
@@ -261,6 +264,7 @@ static int open_measure(struct snapshot_server *s, const struct options *o)
 		spec.readers = 1;
 	spec.files = FILES_SHMEM;
 	spec.ram = RAM_SUMS;
+	spec.census_pause_us = CENSUS_PAUSE_US;
 	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM | NEEDS_APP;
 	if (o->replay)
 		snprintf(s->last.kills_unwatched, SESSION_REASON, "this is a recording");

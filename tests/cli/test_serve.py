@@ -71,6 +71,10 @@ def check_pages():
                    "snapshot.json: each page frame is in a class", ram)
         else:
             same("snapshot.json: without BPF, page frames are not counted", ram, None)
+        if have("counters"):
+            # A census lasts for a minute, or longer.
+            later = wait_until(lambda: (now := json.loads(serve.get("/snapshot.json").text))["timestamp_ms"] > ram["time_ms"] + 2100 and now)
+            same("snapshot.json: page frames are not counted each time", later["system"]["ram"]["time_ms"], ram["time_ms"])
         classes = re.findall(r'^zmem_ram_bytes\{class="(\w+)"\} ', serve.get("/metrics").text, re.M)
         rows = ram["classes"] if ram else []
         same("/metrics: the classes of snapshot.json", classes, [row["class"] for row in rows if row["bytes"] is not None])

@@ -23,7 +23,7 @@ DASHBOARD = ROOT + "/src/dist/grafana/zmem-bpf.json"
 PLAIN = "text/plain; version=0.0.4; charset=utf-8"
 OPEN = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 # Counts since the start; the dashboard shows zmem_collect_missing_processes.
-UNUSED = {"zmem_collect_errors_total",
+UNUSED = {"zmem_ram_time_seconds", "zmem_collect_errors_total",
           # 0 unless somebody makes cgroups deeper than 64 levels, or tens of thousands.
           "zmem_collect_cgroups_left_out",
           # Values of serve itself, for the rules of src/dist/prometheus.

@@ -135,6 +135,7 @@ def want_of(document):
             want["zmem_zram_%s_bytes" % key, (("device", device["name"]),)] = device[key + "_bytes"]
     ram = document["system"]["ram"]
     if ram:
+        want["zmem_ram_time_seconds", ()] = ram["time_ms"] / 1000
         want["zmem_deleted_cgroups", ()] = ram["deleted_cgroups"]
         want["zmem_deleted_cgroup_bytes", ()] = ram["deleted_cgroup_bytes"]
         for row in ram["classes"]:
