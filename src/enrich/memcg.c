@@ -813,6 +813,30 @@ static int want_groups(struct reading *reading, const char *key, bool counts,
 	return r;
 }
 
+static bool same_cgroup(const struct process *a, const struct process *b)
+{
+	if (a->controlled != b->controlled || !a->cgroup || !b->cgroup)
+		return a->controlled == b->controlled && a->cgroup == b->cgroup;
+	return a->cgroup == b->cgroup || strcmp(a->cgroup, b->cgroup) == 0;
+}
+
+/* One process of each cgroup: unit, container and pod are parts of its path. */
+static int list_cgroups(const struct process_list *processes, struct process_list *ret)
+{
+	struct process *last = NULL;
+	int r = process_list_reserve(ret, processes->count);
+
+	for (size_t i = 0; r == 0 && i < processes->count; i++) {
+		struct process *p = processes->item[i];
+
+		/* Most stand beside others of theirs. The others are found by their groups. */
+		if (!last || !same_cgroup(last, p))
+			ret->item[ret->count++] = p;
+		last = p;
+	}
+	return r;
+}
+
 int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_list *processes,
 		enum memcgs_asked asked, const char *first, uint64_t *left_us)
 {
@@ -822,10 +846,13 @@ int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_li
 		.parts = MEMCG_ABOVE | (asked == MEMCGS_FIGURES ? MEMCG_EVENTS : MEMCG_PARTS) |
 			 (asked == MEMCGS_ALL ? MEMCG_ALL : 0),
 	};
+	cleanup(process_list_done) struct process_list one = {};
 	int r = first ? add_wanted(&reading, first, strlen(first), true, false) : 0;
 
+	if (r == 0)
+		r = list_cgroups(processes, &one);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(keys); i++)
-		r = want_groups(&reading, keys[i], i + 1 == ARRAY_SIZE(keys), processes);
+		r = want_groups(&reading, keys[i], i + 1 == ARRAY_SIZE(keys), &one);
 	if (r == 0)
 		r = read_wanted(&reading, proc, mark.arena, left_us);
 	if (r < 0)
