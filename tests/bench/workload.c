@@ -4,6 +4,8 @@
  * of workloads.h, which "workload list" prints, or one of
  *	fork:COUNTxKIB	   forked, each with KIB of anonymous memory of its own
  *	exec:COUNTxKIB	   likewise, but exec'ed: nothing of theirs was ever shared by a fork
+ *	script:COUNTxKIB   scripts of /bin/sh, whose names are in their command lines; KIB is the
+ *			   shell's own
  *	prefork:COUNTxKIB  workers with KIB of private memory of their parent's and KIB of shared
  *			   memory, every page of both mapped in each
  *	cow:COUNTxKIB	   workers with the same KIB of private memory of their parent's
@@ -28,11 +30,12 @@
 
 static const struct kind {
 	const char *name;
-	bool execs, private, shared,
+	bool execs, interpreted, private, shared,
 		reads; /* what of its parent's memory each process has mapped */
 } kinds[] = {
 	{"fork"},
 	{"exec", .execs = true},
+	{"script", .interpreted = true},
 	{"prefork", .private = true, .shared = true, .reads = true},
 	{"cow", .private = true},
 	{"shmem", .shared = true, .reads = true},
@@ -47,6 +50,7 @@ struct spec {
 static int ready[2];
 static pid_t *pids;
 static size_t started;
+static char script[] = "/tmp/workload-XXXXXX.sh"; /* while the scripts start */
 
 /* Shared memory in small pages, whatever the machine's setting. */
 static char *map(size_t bytes, int flags)
@@ -110,6 +114,26 @@ static _Noreturn void become_fresh(long kib)
 	_exit(1);
 }
 
+/* Scripts that wait for input, which never comes. */
+static bool write_script(void)
+{
+	int fd = mkstemps(script, 3);
+	bool written = fd >= 0 && dprintf(fd, "printf . >&3\nexec 3>&-\nread line\n") > 0;
+
+	return fd >= 0 && close(fd) == 0 && written;
+}
+
+static _Noreturn void become_script(void)
+{
+	char number[24];
+	int wait[2];
+
+	snprintf(number, sizeof(number), "--number=%d", getpid());
+	if (pipe(wait) == 0 && dup2(wait[0], 0) == 0 && dup2(ready[1], 3) == 3)
+		execl("/bin/sh", "sh", script, number, NULL);
+	_exit(1);
+}
+
 static _Noreturn void child(const struct spec *s, pid_t parent)
 {
 	size_t bytes = (size_t)s->kib * 1024;
@@ -120,6 +144,8 @@ static _Noreturn void child(const struct spec *s, pid_t parent)
 	close(ready[0]);
 	if (s->kind->execs)
 		become_fresh(s->kib);
+	if (s->kind->interpreted)
+		become_script();
 	if (s->kind->reads && s->private)
 		read_pages(s->private, bytes);
 	if (s->kind->reads)
@@ -159,6 +185,8 @@ static int start(struct spec *s)
 		s->shared = map(bytes, MAP_SHARED);
 	if ((s->kind->private && !s->private) || (s->kind->shared && !s->shared))
 		return -ENOMEM;
+	if (s->kind->interpreted && !write_script())
+		return -errno;
 	for (long i = 0; i < s->count; i++) {
 		pid_t parent = getpid(), pid = fork();
 
@@ -245,6 +273,7 @@ int main(int argc, char **argv)
 			r = start_named(argv[i]);
 	if (r == 0)
 		r = wait_ready();
+	unlink(script);
 	if (r < 0)
 		printf("FAIL %s\n", strerror(-r));
 	else

@@ -14,6 +14,7 @@ static const struct workload workloads[] = {
 	{"tiny", "20 forked processes of 256 KiB, to try the bench itself", {"fork:20x256"}},
 	{"W1", "2,000 forked processes of 256 KiB", {"fork:2000x256"}},
 	{"W1exec", "2,000 exec'ed processes of 256 KiB", {"exec:2000x256"}},
+	{"W1script", "2,000 scripts of /bin/sh, named by their command lines", {"script:2000x256"}},
 	{"W2", "200 forked processes of 2 MiB", {"fork:200x2048"}},
 	{"W3", "4 exec'ed processes of 1 GiB, 200 of 256 KiB", {"exec:4x1048576", "exec:200x256"}},
 	{"W4", "200 workers that share 64 MiB by fork and 64 MiB of shmem", {"prefork:200x65536"}},

@@ -366,6 +366,7 @@ static inline void random_collection(struct random *r, struct snapshot *s)
 				    &c->cross_check.denied,
 				    &c->cross_check.unread,
 				    &c->cross_check.self,
+				    &c->cross_check.snapshots_ago,
 				    &c->cgroups_left_out[MEMCG_BOUND_DEPTH],
 				    &c->cgroups_left_out[MEMCG_BOUND_BYTES],
 				    &c->cgroups_left_out[MEMCG_BOUND_TIME]};
