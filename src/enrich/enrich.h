@@ -210,7 +210,7 @@ int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct process_
 /*
  * Fills in s->memcg with the memory cgroups of all groups that these rows can form, and those above
  * them, within the same bounds. The cgroup `first` and those above it are read in any case; NULL:
- * none. Reorders the rows. Returns 0 or a negative errno.
+ * none. Returns 0 or a negative errno.
  */
 enum memcgs_asked {
 	MEMCGS_FIGURES, /* charge, limit, events */

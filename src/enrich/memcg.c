@@ -820,7 +820,11 @@ static bool same_cgroup(const struct process *a, const struct process *b)
 	return a->cgroup == b->cgroup || strcmp(a->cgroup, b->cgroup) == 0;
 }
 
-/* One process of each cgroup: unit, container and pod are parts of its path. */
+/*
+ * At least one process of each cgroup, which stands for all of them: unit, container and pod are
+ * parts of its path. Processes of a cgroup mostly follow each other; where they do not,
+ * want_groups() has several of one cgroup.
+ */
 static int list_cgroups(const struct process_list *processes, struct process_list *ret)
 {
 	struct process *last = NULL;
@@ -829,7 +833,6 @@ static int list_cgroups(const struct process_list *processes, struct process_lis
 	for (size_t i = 0; r == 0 && i < processes->count; i++) {
 		struct process *p = processes->item[i];
 
-		/* Most stand beside others of theirs. The others are found by their groups. */
 		if (!last || !same_cgroup(last, p))
 			ret->item[ret->count++] = p;
 		last = p;

@@ -4,8 +4,8 @@
  * of workloads.h, which "workload list" prints, or one of
  *	fork:COUNTxKIB	   forked, each with KIB of anonymous memory of its own
  *	exec:COUNTxKIB	   likewise, but exec'ed: nothing of theirs was ever shared by a fork
- *	script:COUNTxKIB   scripts of /bin/sh, whose names are in their command lines; KIB is the
- *			   shell's own
+ *	script:COUNTxKIB   scripts of /bin/sh: their names are in their command lines; KIB is not
+ *			   used
  *	prefork:COUNTxKIB  workers with KIB of private memory of their parent's and KIB of shared
  *			   memory, every page of both mapped in each
  *	cow:COUNTxKIB	   workers with the same KIB of private memory of their parent's
@@ -50,7 +50,8 @@ struct spec {
 static int ready[2];
 static pid_t *pids;
 static size_t started;
-static char script[] = "/tmp/workload-XXXXXX.sh"; /* while the scripts start */
+static char script[] = "/tmp/workload-XXXXXX.sh";
+static bool scripted; /* the file is there, while the scripts start */
 
 /* Shared memory in small pages, whatever the machine's setting. */
 static char *map(size_t bytes, int flags)
@@ -114,13 +115,19 @@ static _Noreturn void become_fresh(long kib)
 	_exit(1);
 }
 
-/* Scripts that wait for input, which never comes. */
-static bool write_script(void)
+/* Writes the script, which waits for input that never comes. Returns 0 or a negative errno. */
+static int write_script(void)
 {
-	int fd = mkstemps(script, 3);
-	bool written = fd >= 0 && dprintf(fd, "printf . >&3\nexec 3>&-\nread line\n") > 0;
+	int fd = scripted ? -1 : mkstemps(script, 3), r;
 
-	return fd >= 0 && close(fd) == 0 && written;
+	if (scripted)
+		return 0;
+	if (fd < 0)
+		return -errno;
+	scripted = true;
+	r = dprintf(fd, "printf . >&3\nexec 3>&-\nread line\n") < 0 ? -errno : 0;
+	close(fd);
+	return r;
 }
 
 static _Noreturn void become_script(void)
@@ -185,8 +192,12 @@ static int start(struct spec *s)
 		s->shared = map(bytes, MAP_SHARED);
 	if ((s->kind->private && !s->private) || (s->kind->shared && !s->shared))
 		return -ENOMEM;
-	if (s->kind->interpreted && !write_script())
-		return -errno;
+	if (s->kind->interpreted) {
+		int r = write_script();
+
+		if (r < 0)
+			return r;
+	}
 	for (long i = 0; i < s->count; i++) {
 		pid_t parent = getpid(), pid = fork();
 
@@ -273,7 +284,8 @@ int main(int argc, char **argv)
 			r = start_named(argv[i]);
 	if (r == 0)
 		r = wait_ready();
-	unlink(script);
+	if (scripted)
+		unlink(script);
 	if (r < 0)
 		printf("FAIL %s\n", strerror(-r));
 	else

@@ -93,8 +93,11 @@ static struct btf *made_btf(void)
 	btf__add_field(btf, "prev", word, 64, 0);
 	/* These come behind what has them as members. */
 	btf__add_struct(btf, "folio", 128);
-	btf__add_field(btf, "", (int)btf__type_cnt(btf), 0, 0);
+	btf__add_field(btf, "", (int)btf__type_cnt(btf) + 100, 0, 0);
 	btf__add_field(btf, "_flags_1", word, 512, 0);
+	/* It is beyond what the index has by then. */
+	for (int i = 0; i < 100; i++)
+		btf__add_ptr(btf, word);
 	btf__add_union(btf, "", 64);
 	btf__add_field(btf, "", (int)btf__type_cnt(btf), 0, 0);
 	btf__add_field(btf, "page", list, 0, 0);
