@@ -270,7 +270,7 @@ $(O)/bpf/%.light.h: $(O)/bpf/%.lskel.h src/load/light.py
 
 # What the program has of them: objects (elf) and bytes of light skeletons. Those of an ordinary run, which takes
 # no time to unpack them, are as they are. Each other one, behind "@", refers to what has most in common with it.
-LIGHT      := $(filter-out %_old oom_kill% grow% peak_probe,$(BPF_NAMES))
+LIGHT      := $(filter-out %_old oom_kill% grow% peak_probe waits,$(BPF_NAMES))
 BPF_PACKED := task_pss_light task_counters_light \
               task_pss_elf@task_pss_light task_counters_elf@task_counters_light \
               task_pss_memos_light@task_pss_light task_pss_memos_elf@task_pss_elf task_pss_probe_light@task_pss_memos_light \
@@ -282,7 +282,7 @@ BPF_PACKED := task_pss_light task_counters_light \
               census_light@task_pss_light census_elf@census_light census_old_elf@census_elf \
               oom_kill_probe_elf@task_counters_probe_elf oom_kill_elf@oom_kill_probe_elf \
               oom_kill_old_elf@oom_kill_probe_elf grow_elf@task_pss_elf grow_probe_elf@grow_elf \
-              peak_light@swap_light peak_elf@peak_light peak_probe_elf@peak_elf \
+              peak_light@swap_light peak_elf@peak_light peak_probe_elf@peak_elf waits_elf@oom_kill_old_elf \
               arguments_light@task_pss_light
 bpf_name = $(firstword $(subst @, ,$(1)))
 bpf_file = $(patsubst %_elf,$(O)/bpf/%.bpf.o,$(patsubst %_light,$(O)/bpf/%.light.bytes,$(bpf_name)))

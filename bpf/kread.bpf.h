@@ -12,7 +12,8 @@
  *   kread64(addr), kread32(addr)  the value at an address that is a plain number, as needed for
  *                      arithmetic, for global functions and to store it in memory
  *   kaddr(p, member)   a member that is a pointer, as a plain number
- *   kwords(addr)       up to 32 words at addr; kword(words, offset) reads one of them
+ *   kwords(addr)       up to 32 words at addr; kword(words, offset) reads one of them, kword32()
+ *                      half of one
  *   kblock(room, addr, size)  the same for words that are read often: probe reads copy `size` bytes
  *                      to `room` in one call; kblock_word(block, offset), kblock_word32()
  *   ktext(words, addr, count)  copies `count` words (a constant, up to 8)
@@ -111,8 +112,9 @@
 	})
 #define ktext(words, addr, count)                                                                  \
 	bpf_probe_read_kernel(words, (count) * sizeof(__u64), (const void *)(addr))
-#define kwords(addr)	     ((const void *)(addr))
-#define kword(words, offset) kread64((__u64)(words) + (offset))
+#define kwords(addr)	       ((const void *)(addr))
+#define kword(words, offset)   kread64((__u64)(words) + (offset))
+#define kword32(words, offset) kread32((__u64)(words) + (offset))
 #define kblock(room, addr, size)                                                                   \
 	({                                                                                         \
 		bpf_probe_read_kernel(room, size, (const void *)(addr));                           \
@@ -144,9 +146,10 @@
 		(const volatile void *)typed(struct signal_struct, (__u64)(addr)-off_) + off_;     \
 	})
 #define kword(words, offset)	     (*(const volatile __u64 *)((words) + (offset)))
+#define kword32(words, offset)	     (*(const volatile __u32 *)((words) + (offset)))
 #define kblock(room, addr, size)     kwords(addr)
 #define kblock_word(block, offset)   kword(block, offset)
-#define kblock_word32(block, offset) (*(const volatile __u32 *)((block) + (offset)))
+#define kblock_word32(block, offset) kword32(block, offset)
 #define ktext(words, addr, count)                                                                  \
 	({                                                                                         \
 		const volatile __u64 *from_ = kwords(addr);                                        \

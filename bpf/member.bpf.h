@@ -20,5 +20,7 @@ const volatile struct zmem_members members SEC(".rodata.members");
 		(void)members.bytes[offset_];                                                      \
 		offset_;                                                                           \
 	})
+/* The offset of a member that the kernel has, because it has another one. */
+#define member_place(type, member) ((__u64)members.offset[ZMEM_MEMBER_##type##_##member] - 1)
 
 #endif

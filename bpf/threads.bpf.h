@@ -21,6 +21,7 @@ struct thread_walk {
 	__u64 sum;   /* not 0: add up, and find no thread */
 	__u64 found; /* result of walk_threads */
 	__u64 swapins;
+	__u64 wait_ns;
 };
 
 #define SUM_FAULTS  1
@@ -145,11 +146,22 @@ static __always_inline __u64 thread_delays(__u64 task)
 		       : 0;
 }
 
-static __always_inline __u64 thread_swapins(__u64 task)
-{
-	__u64 delays = thread_delays(task);
+/* A kernel with swapin_start has all of these; they are near each other, so one cast reads them. */
+#define delay_place(member) (member_place(task_delay_info, member) - first)
 
-	return delays ? kread32(delays + member_offset(task_delay_info, swapin_count)) : 0;
+static __always_inline void add_delays(__u64 task, struct thread_walk *w)
+{
+	__u64 delays = thread_delays(task), first;
+	const volatile void *words;
+
+	if (!delays)
+		return;
+	first = member_place(task_delay_info, swapin_delay);
+	words = kwords(delays + first);
+	w->swapins += kword32(words, delay_place(swapin_count));
+	w->wait_ns += kword(words, 0) + kword(words, delay_place(freepages_delay)) +
+		      kword(words, delay_place(thrashing_delay)) +
+		      kword(words, delay_place(compact_delay));
 }
 
 static long thread_step(__u32 index, struct thread_walk *w)
@@ -162,7 +174,7 @@ static long thread_step(__u32 index, struct thread_walk *w)
 	if (w->sum) {
 		w->found += kread64(task + koffset(struct task_struct, maj_flt));
 		if (w->sum > SUM_FAULTS)
-			w->swapins += thread_swapins(task);
+			add_delays(task, w);
 		return 0;
 	}
 #endif
@@ -205,16 +217,17 @@ static __always_inline __u64 read_faults(__u64 task, struct thread_walk *w, stru
 	/* Most processes have one thread: calling the loop would cost more than it reads. */
 	if (threads == 1) {
 		w->found += kread64(task + koffset(struct task_struct, maj_flt));
-		w->swapins = thread_swapins(task);
+		add_delays(task, w);
 	} else if (!sum_faults(task, w)) {
 		return 0;
 	}
 	r->majflt = w->found;
 	r->swapins = w->swapins;
+	r->mem_wait_ns = w->wait_ns;
 	read_barrier(&r->majflt);
 	return sequence & 1 || kread32(lock) != sequence ? 0
-	       : w->sum == SUM_SWAPINS			 ? ZMEM_VALID_FAULTS | ZMEM_VALID_SWAPINS
-							 : ZMEM_VALID_FAULTS;
+	       : w->sum == SUM_SWAPINS ? ZMEM_VALID_FAULTS | ZMEM_VALID_SWAPINS | ZMEM_VALID_WAIT
+				       : ZMEM_VALID_FAULTS;
 }
 
 /*

@@ -40,7 +40,11 @@
 	M(super_block, s_inodes)                                                                   \
 	M(super_block, s_mounts) /* the first mount, since 6.18; before, the head of a list */     \
 	M(task_delay_info, swapin_start)                                                           \
-	M(task_delay_info, swapin_count)
+	M(task_delay_info, swapin_count)                                                           \
+	M(task_delay_info, swapin_delay)                                                           \
+	M(task_delay_info, freepages_delay)                                                        \
+	M(task_delay_info, thrashing_delay)                                                        \
+	M(task_delay_info, compact_delay) /* since 5.17, like swapin_start */
 
 #define ZMEM_MEMBER(type, member) ZMEM_MEMBER_##type##_##member,
 enum zmem_member { ZMEM_MEMBERS(ZMEM_MEMBER) ZMEM_MEMBERS_COUNT };

@@ -49,6 +49,7 @@ enum zmem_valid {
 	ZMEM_VALID_PEAK = 1 << 10,    /* hiwater_rss */
 	ZMEM_VALID_FAULTS = 1 << 11,  /* majflt */
 	ZMEM_VALID_SWAPINS = 1 << 12, /* swapins; set with ZMEM_VALID_FAULTS */
+	ZMEM_VALID_WAIT = 1 << 13,    /* mem_wait_ns; set with ZMEM_VALID_SWAPINS */
 };
 
 enum zmem_flags {
@@ -172,6 +173,11 @@ struct zmem_record {
 	 * are not counted.
 	 */
 	__u64 swapins;
+	/*
+	 * The time that they lost to reclaim, swap-in, thrashing and compaction, likewise. Waiting
+	 * above memory.high is no part of it: the kernel does not account it.
+	 */
+	__u64 mem_wait_ns;
 };
 
 #define ZMEM_RECORD_SHORT __builtin_offsetof(struct zmem_record, mm_id)

@@ -29,12 +29,12 @@ static bool by_rollup(const struct compare_cell *cell)
 int comparison_init(struct comparison *c, struct process *const *process, size_t count,
 		    counter_mask wanted)
 {
-	uint8_t counter[COUNTER_COUNT];
+	uint8_t counter[COUNTERS_OF_PROCESS];
 	struct compare_cell *cell;
 	size_t each = 0;
 
 	*c = (struct comparison){};
-	for (int i = 0; i < COUNTER_COUNT; i++) {
+	for (int i = 0; i < COUNTERS_OF_PROCESS; i++) {
 		if ((wanted & COUNTER_BIT(i)) && counter_table[i].policy != POLICY_NONE)
 			counter[each++] = (uint8_t)i;
 	}

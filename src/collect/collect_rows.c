@@ -141,7 +141,7 @@ int collector_charge(struct collector *c, struct process_list *processes, unsign
 		memcgs_apply(&c->snapshot, processes);
 	else
 		r = enrich_memcgs(&c->proc, &c->snapshot, processes, needs & NEEDS_MEMCG_DETAIL,
-				  &c->memcg_left_us);
+				  &c->memcg_rates, &c->memcg_left_us);
 	note_left_out(c);
 	return r;
 }
@@ -156,7 +156,8 @@ static int charge_rows(struct collector *c, const struct row *rows, size_t count
 int collector_read_memcgs(struct collector *c, bool details)
 {
 	int r = memcgs_read(&c->proc, &c->snapshot, &c->rows.matched,
-			    details ? MEMCGS_DETAILS : MEMCGS_FIGURES, NULL, &c->memcg_left_us);
+			    details ? MEMCGS_DETAILS : MEMCGS_FIGURES, NULL, &c->memcg_rates,
+			    &c->memcg_left_us);
 
 	note_left_out(c);
 	return r;
@@ -178,7 +179,7 @@ int collector_read_limits(struct collector *c)
 	if (r == 0)
 		r = collect_names(c, s, NEEDS_CGROUP, 0, &all);
 	if (r == 0)
-		r = memcgs_read(&c->proc, s, &all, MEMCGS_DETAILS, NULL, &c->memcg_left_us);
+		r = memcgs_read(&c->proc, s, &all, MEMCGS_DETAILS, NULL, NULL, &c->memcg_left_us);
 	note_left_out(c);
 	return r;
 }
@@ -232,6 +233,17 @@ static int read_freed(struct collector *c, const struct query *q)
 	return r == -ENOMEM ? r : 0;
 }
 
+/* In a single snapshot, what happens to cgroups at their limits takes a second reading. */
+static int read_all_memcgs(struct collector *c)
+{
+	int r = memcgs_read(&c->proc, &c->snapshot, &c->rows.matched, MEMCGS_ALL, NULL,
+			    &c->memcg_rates, &c->memcg_left_us);
+
+	return r < 0 || c->spec.continuous ? r
+					   : memcgs_read_again(&c->proc, &c->snapshot,
+							       &c->memcg_rates, &c->memcg_left_us);
+}
+
 int collect_shape_rows(struct collector *c, const struct query *q, struct result *ret)
 {
 	/* A recording has the PSS of all processes. */
@@ -246,8 +258,7 @@ int collect_shape_rows(struct collector *c, const struct query *q, struct result
 		balance_reconcile(&c->snapshot);
 	r = q->tree ? name_rows(c, needs.group, &c->rows.matched) : 0;
 	if (r == 0 && query_lists_memcgs(q) && !replays)
-		r = memcgs_read(&c->proc, &c->snapshot, &c->rows.matched, MEMCGS_ALL, NULL,
-				&c->memcg_left_us);
+		r = read_all_memcgs(c);
 	if (r == 0)
 		r = read_freed(c, q);
 	if (r == 0)

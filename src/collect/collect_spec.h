@@ -49,13 +49,14 @@ struct collect_spec {
 	bool swap_shmem;	  /* SWAP_SHMEM of each process, while swap is in use */
 	bool swap_ram;		  /* SWAP_RAM of each process, while swap is in use */
 	bool freed;		  /* FREED of each row, if the query needs it */
-	unsigned pages;		/* NEEDS_NODES, _LAZYFREE, _THP_REST, and while there are such pages
-				   _HUGETLB */
-	bool pages_named;	/* a column or the order names them: worth more than a pin */
-	bool gpu;		/* GPU and DMABUF of each process, where there are GPUs */
-	unsigned names;		/* enum process_needs of every process shown */
-	bool largest_named;	/* the program names of the processes that hold most of RAM */
-	bool all_names;		/* the names of all processes that are chosen, not of a few rows */
+	unsigned pages;	    /* NEEDS_NODES, _LAZYFREE, _THP_REST, and while there are such pages
+			       _HUGETLB */
+	bool pages_named;   /* a column or the order names them: worth more than a pin */
+	bool waits;	    /* of a series: who waits for memory, where the kernel does not say */
+	bool gpu;	    /* GPU and DMABUF of each process, where there are GPUs */
+	unsigned names;	    /* enum process_needs of every process shown */
+	bool largest_named; /* the program names of the processes that hold most of RAM */
+	bool all_names;	    /* the names of all processes that are chosen, not of a few rows */
 	struct app_rules *apps; /* that name apps before all else; NULL: none */
 	bool lazy_names;	/* only collector_name_rows() names rows */
 	/* NULL: this machine; else snapshots are the frames of this recording. */

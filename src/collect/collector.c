@@ -27,6 +27,7 @@
 #include "source/pages_source.h"
 #include "source/pin.h"
 #include "source/swap_source.h"
+#include "watch/waits_watch.h"
 
 /* ---- recordings ---- */
 
@@ -380,6 +381,22 @@ static int open_source(struct collector *c)
 	return 0;
 }
 
+/* Where the kernel accounts delays, it says who waits. */
+static int open_waits(struct collector *c)
+{
+	cleanup(diag_clear) struct diag why = {};
+	bool accounts;
+	int r;
+
+	if (!c->spec.waits || loads_nothing(c))
+		return 0;
+	machine_accounts_delays(&c->proc, &accounts);
+	if (accounts)
+		return 0;
+	r = waits_watch_open(&why, &c->waits);
+	return file_exhausted(r) ? r : 0;
+}
+
 int collector_open(struct collector *c, const struct collect_spec *spec)
 {
 	uint64_t since = clock_us(CLOCK_MONOTONIC);
@@ -410,6 +427,8 @@ int collector_open(struct collector *c, const struct collect_spec *spec)
 		r = open_pages(c);
 	if (r == 0)
 		r = open_arguments(c);
+	if (r == 0)
+		r = open_waits(c);
 	if (r == 0 && spec->ram)
 		r = ram_reader_open(c->source, &c->proc, &c->ram);
 	if (r == 0 && spec->gpu)
@@ -556,9 +575,28 @@ int collector_read_ram(struct collector *c)
 /* The kernel counted them once, and does not now: a rate would be 0. */
 static void forget_swapins(struct collector *c)
 {
-	c->notices |= COLLECT_NOTICE_SWAPINS;
+	c->notices |= COLLECT_NOTICE_SWAPINS | COLLECT_NOTICE_WAITS;
 	for (size_t i = 0; i < c->snapshot.count; i++)
-		c->snapshot.process[i].have &= ~COUNTER_BIT(COUNTER_SWAPINS);
+		c->snapshot.process[i].have &=
+			~(COUNTER_BIT(COUNTER_SWAPINS) | COUNTER_BIT(COUNTER_MEM_WAIT));
+}
+
+/* As it was when we began: a value has one meaning in a series. */
+static void set_waits(struct collector *c)
+{
+	struct system_info *system = &c->snapshot.system;
+
+	system->waits = WAITS_UNKNOWN;
+	if (c->waits) {
+		waits_watch_read(c->waits, &c->snapshot);
+		system->waits = WAITS_WATCHED;
+		if (!waits_watch_swapins(c->waits))
+			c->notices |= COLLECT_NOTICE_SWAPINS;
+	} else if (!system->delay_accounting) {
+		forget_swapins(c);
+	} else if (source_origin(c->source) == FROM_BPF) {
+		system->waits = WAITS_ACCOUNTED;
+	}
 }
 
 static void note_collection(struct collector *c, int64_t time_ms)
@@ -589,8 +627,7 @@ static int complete_machine(struct collector *c)
 		machine_read_figures(&c->proc, &s->host, &s->system);
 	else
 		machine_read(&c->proc, &s->host, &s->system);
-	if (s->system.delay_accounting_known && !s->system.delay_accounting)
-		forget_swapins(c);
+	set_waits(c);
 	if (read_files(c) == -ENOMEM || read_swap(c) == -ENOMEM)
 		return -ENOMEM;
 	balance_no_swap(s);
@@ -715,11 +752,13 @@ void collector_close(struct collector *c)
 {
 	proc_pool_free(c->pool);
 	name_cache_free(c->names);
+	memcg_rates_done(&c->memcg_rates);
 	query_rows_done(&c->rows);
 	source_close(c->source);
 	files_source_close(c->files);
 	holders_source_close(c->holders);
 	swap_source_close(c->swap);
+	waits_watch_close(c->waits);
 	freed_source_close(c->freed);
 	pages_source_close(c->pages);
 	ram_reader_close(c->ram);

@@ -25,6 +25,7 @@
 #include "base/diag.h"
 #include "check/compare_read.h"
 #include "collect/collect_spec.h"
+#include "enrich/memcg_rates.h"
 #include "query/result.h"
 #include "recording/recording_file.h"
 
@@ -54,6 +55,7 @@ enum collect_notice {
 	COLLECT_NOTICE_SWAPINS = 1 << 11,  /* swap-ins are not counted */
 	COLLECT_NOTICE_FREED = 1 << 12,	   /* FREED is not known: freed_refusal */
 	COLLECT_NOTICE_PAGES = 1 << 13,	   /* pages_reason */
+	COLLECT_NOTICE_WAITS = 1 << 14,	   /* the time that is lost to memory is not known */
 	COLLECT_NOTICE_NO_GPU = 1 << 15,   /* snapshot.gpu.reason */
 };
 
@@ -100,6 +102,7 @@ struct collector {
 	struct gpu_reader *gpu;		    /* NULL unless asked for */
 	struct arguments_source *arguments; /* NULL: command lines come from /proc */
 	struct swap_source *swap;	    /* NULL while swap slots cannot be read */
+	struct waits_watch *waits;	    /* NULL: nobody waits, or the kernel tells */
 	struct freed_source *freed;	    /* NULL unless asked for, or it cannot be read */
 	struct diag diag;		    /* why a source did not open */
 	char reason[RECORDING_REASON];	    /* why a frame cannot be read */
@@ -135,6 +138,7 @@ struct collector {
 	/* SWAP_SHMEM of processes without it is in smaps_rollup alone. */
 	bool swap_shmem_known;
 	uint64_t memcg_left_us; /* for reading memory cgroups until the next query */
+	struct memcg_rates memcg_rates;
 };
 
 /* The state that must be set before collector_open(), and the state after collector_close(). */

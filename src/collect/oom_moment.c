@@ -402,7 +402,7 @@ static int limit_moment(struct oom_moment *m, struct collector *c, pid_t pid)
 		processes.item[processes.count++] = &s->process[i];
 	if (r == 0)
 		r = memcgs_read(&c->proc, s, &processes, MEMCGS_FIGURES,
-				victim && victim->controlled ? victim->cgroup : NULL, &left);
+				victim && victim->controlled ? victim->cgroup : NULL, NULL, &left);
 	c->memcg_left_us -= most - left;
 	return r;
 }

@@ -301,7 +301,7 @@ static int read_rows(struct collector *c, const struct query *q, struct batch *b
 /* Drops the values that may be those of another process with the same pid. */
 static void drop_values(struct process *p, enum pss_status status)
 {
-	for (int i = 0; i < COUNTER_COUNT; i++) {
+	for (int i = 0; i < COUNTERS_OF_PROCESS; i++) {
 		if (counter_table[i].origin != ORIGIN_KERNEL)
 			p->have &= ~COUNTER_BIT(i);
 	}

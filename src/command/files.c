@@ -233,7 +233,7 @@ static int read_holders(struct files_command *c)
 }
 
 /* What census_source_files() finds. */
-struct charges {
+struct charge_list {
 	struct files_command *c;
 	struct file_charge *item;
 	size_t count, capacity;
@@ -241,7 +241,7 @@ struct charges {
 
 static int add_charge(void *arg, size_t row, const struct file_charge *charge)
 {
-	struct charges *all = arg;
+	struct charge_list *all = arg;
 	struct file_charge *item;
 
 	if (!array_room(&all->item, all->count, &all->capacity, 64))
@@ -304,7 +304,8 @@ static int set_charges(struct files_command *c, struct file_charge *all, size_t 
 	return 0;
 }
 
-static int count_charges(struct files_command *c, struct census_source *census, struct charges *all)
+static int count_charges(struct files_command *c, struct census_source *census,
+			 struct charge_list *all)
 {
 	static struct zones zones;
 	const struct files_report *report = &c->report;
@@ -326,7 +327,7 @@ static int read_cgroups(struct files_command *c)
 {
 	const struct source_request request = {.choice = SOURCE_BPF, .pin = PIN_NOT, .pss = true};
 	cleanup(diag_clear) struct diag diag = {};
-	struct charges all = {.c = c};
+	struct charge_list all = {.c = c};
 	struct source *engine = NULL;
 	struct census_source *census = NULL;
 	int r;

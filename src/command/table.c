@@ -66,7 +66,7 @@ static const struct command rows[] = {
 	{.name = "cgroups",
 	 .page = "zmem-bpf-cgroups",
 	 .usage = "cgroups [OPTION]...",
-	 .summary = "memory cgroups, by how near the limit is that they reach first",
+	 .summary = "memory cgroups: what hurts them, and how near their limits are",
 	 .formats = "table, json, ndjson, csv, tsv",
 	 .example = {"zmem-bpf cgroups", "zmem-bpf cgroups --cgroup /kubepods -s mem_shmem",
 		     "zmem-bpf cgroups -s cgroup"},

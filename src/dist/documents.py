@@ -265,7 +265,7 @@ class Documents:
         """A status is ok, or the value that it is of is null."""
         for status in (key.name for key in keys.values() if key.type in STATUS_TYPES):
             value = status.removesuffix("_status")
-            name = value + "_bytes" if value + "_bytes" in keys else value
+            name = next((value + end for end in ("_bytes", "_us") if value + end in keys), value)
             for ok in (True,) if "at_least" in keys else (True, False):
                 said = {"required": [status], "properties": {status: {"const": "ok"} if ok else {"not": {"const": "ok"}}}}
                 then = {"properties": {name: {"not": {"const": None}} if ok else {"const": None}}}

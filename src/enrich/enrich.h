@@ -192,6 +192,8 @@ void name_cache_apply(const struct name_cache *cache, struct snapshot *s, int64_
 /* Replaces the kept names. Returns 0, or -ENOMEM: then fewer are kept. */
 int name_cache_update(struct name_cache *cache, const struct snapshot *s);
 
+struct memcg_rates; /* enrich/memcg_rates.h */
+
 /*
  * Sets the charge and the limit of groups with a known memory cgroup (`controlled`). The limit is
  * the lowest of the cgroup and its visible ancestors, absent if there is none. Both are absent for
@@ -203,10 +205,11 @@ int name_cache_update(struct name_cache *cache, const struct snapshot *s);
  * microseconds, from which the time that it took is subtracted. Cgroups with processes that are
  * beyond are counted in cgroups_left_out of the snapshot's collection. Their groups have the values
  * of the nearest cgroup above that was read (memcg_above). A group needs room for them (`charged`).
+ * `rates`: what happened since their last reading is told as well; NULL: it is not asked for.
  * Returns 0 or a negative errno.
  */
 int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct process_list *groups,
-		  bool details, uint64_t *left_us);
+		  bool details, struct memcg_rates *rates, uint64_t *left_us);
 /*
  * Fills in s->memcg with the memory cgroups of all groups that these rows can form, and those above
  * them, within the same bounds. The cgroup `first` and those above it are read in any case; NULL:
@@ -218,7 +221,14 @@ enum memcgs_asked {
 	MEMCGS_ALL,	/* likewise, also of cgroups without processes */
 };
 int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_list *processes,
-		enum memcgs_asked asked, const char *first, uint64_t *left_us);
+		enum memcgs_asked asked, const char *first, struct memcg_rates *rates,
+		uint64_t *left_us);
+/*
+ * Reads those of s->memcg again after 0.2 s that are at a limit which they have reached before, and
+ * those below them: what happens to them now. Returns 0 or a negative errno.
+ */
+int memcgs_read_again(const struct procfs *proc, struct snapshot *s, struct memcg_rates *rates,
+		      uint64_t *left_us);
 /*
  * Reads all of one cgroup, without its path; what it does not have is not known. `scratch`: its
  * scratch memory is used. Returns 0 or a negative errno.
@@ -238,6 +248,11 @@ void machine_read_cpus(const struct procfs *proc, struct process *const *process
 struct partly_mapped machine_partly_mapped(void);
 /* Reads names and values of the machine. What cannot be read stays empty, 0 or without its bit. */
 void machine_read(const struct procfs *proc, struct host_info *host, struct system_info *system);
+/*
+ * Whether kernel.task_delayacct is on. False: the kernel does not tell, before 5.14
+ * (kernel/delayacct.c).
+ */
+bool machine_accounts_delays(const struct procfs *proc, bool *ret);
 /*
  * The same without what no table of processes shows: pressure, activity, the boot, free lists and
  * huge pages that are mapped in part.

@@ -100,6 +100,15 @@ static void read_activity(const struct procfs *proc, struct system_info *system,
 		sockstat_parse(text, (size_t)len, page_size, &system->sockets);
 }
 
+bool machine_accounts_delays(const struct procfs *proc, bool *ret)
+{
+	uint64_t value = 0;
+	bool known = file_number(proc->fd, "sys/kernel/task_delayacct", "", &value);
+
+	*ret = value;
+	return known;
+}
+
 static void read_sysctls(const struct procfs *proc, struct system_info *system)
 {
 	uint64_t value;
@@ -107,10 +116,7 @@ static void read_sysctls(const struct procfs *proc, struct system_info *system)
 	/* sysctl_max_map_count, mm/util.c */
 	if (file_number(proc->fd, "sys/vm/max_map_count", "", &value))
 		system->max_map_count = value;
-	/* Since 5.14: kernel/delayacct.c. */
-	system->delay_accounting_known =
-		file_number(proc->fd, "sys/kernel/task_delayacct", "", &value);
-	system->delay_accounting = system->delay_accounting_known && value;
+	system->delay_accounting_known = machine_accounts_delays(proc, &system->delay_accounting);
 }
 
 /* ---- NUMA nodes ---- */

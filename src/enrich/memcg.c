@@ -22,6 +22,7 @@
 #include "base/parse.h"
 #include "enrich/cgroup_mounts.h"
 #include "enrich/enrich.h"
+#include "enrich/memcg_rates.h"
 #include "model/memcg.h"
 #include "proc/cgroup.h"
 #include "query/group.h"
@@ -29,6 +30,8 @@
 /* ---- values of one cgroup ---- */
 
 #define COMPONENT_MAX 256
+/* Between two readings of a cgroup at its limit. */
+#define AGAIN_US 200000
 
 /* No limit: PAGE_COUNTER_MAX pages, which v1 shows as a number near 2^63. */
 #define UNLIMITED ((uint64_t)1 << 62)
@@ -66,12 +69,6 @@ static int read_limit(int dirfd, const char *name, bool *known, uint64_t *lowest
 	return r;
 }
 
-static void set_detail(struct memcg *m, enum counter c, uint64_t value)
-{
-	m->details |= UINT64_C(1) << (c - COUNTER_MEM_HIGH);
-	m->detail[c - COUNTER_MEM_HIGH] = value;
-}
-
 static int read_detail_limit(int dirfd, const char *name, enum counter c, struct memcg *m)
 {
 	bool known = memcg_has(m, c);
@@ -79,7 +76,7 @@ static int read_detail_limit(int dirfd, const char *name, enum counter c, struct
 	int r = read_limit(dirfd, name, &known, &lowest);
 
 	if (known)
-		set_detail(m, c, lowest);
+		memcg_set_detail(m, c, lowest);
 	return r;
 }
 
@@ -94,7 +91,7 @@ static int read_events(const struct cgroup_mounts *h, int dirfd, struct memcg *m
 	if (len > 0)
 		m->oom_kills_known = line_number(text, "oom_kill ", &m->oom_kills);
 	if (len > 0 && !h->v2 && line_number(text, "under_oom ", &under_oom))
-		set_detail(m, COUNTER_UNDER_OOM, under_oom);
+		memcg_set_detail(m, COUNTER_UNDER_OOM, under_oom);
 	if (len > 0 && h->v2) {
 		m->high_known = line_number(text, "high ", &m->high);
 		m->max_known = line_number(text, "max ", &m->max);
@@ -126,6 +123,7 @@ static void set_stat(const char *text, bool v2, struct memcg *m)
 		{"percpu ", NULL, COUNTER_MEM_PERCPU},
 		{"sock ", NULL, COUNTER_MEM_SOCK},
 		{NULL, "total_swap ", COUNTER_MEM_SWAP},
+		{"pgsteal ", NULL, COUNTER_RECLAIMED},
 	};
 	uint64_t value, shmem;
 
@@ -133,17 +131,37 @@ static void set_stat(const char *text, bool v2, struct memcg *m)
 		const char *name = v2 ? line[i].v2 : line[i].v1;
 
 		if (name && line_number(text, name, &value))
-			set_detail(m, line[i].counter, value);
+			memcg_set_detail(m, line[i].counter, value);
 	}
 	if (memcg_has(m, COUNTER_MEM_SHMEM) &&
 	    line_number(text, v2 ? "file " : "total_cache ", &value)) {
 		shmem = memcg_detail(m, COUNTER_MEM_SHMEM);
-		set_detail(m, COUNTER_MEM_FILE, value > shmem ? value - shmem : 0);
+		memcg_set_detail(m, COUNTER_MEM_FILE, value > shmem ? value - shmem : 0);
 	}
 	/* The kubelet computes it so from memory.current: never less than 0. */
 	if (m->current_known &&
 	    line_number(text, v2 ? "inactive_file " : "total_inactive_file ", &value))
-		set_detail(m, COUNTER_MEM_WORKING_SET, m->current > value ? m->current - value : 0);
+		memcg_set_detail(m, COUNTER_MEM_WORKING_SET,
+				 m->current > value ? m->current - value : 0);
+}
+
+/* Before Linux 5.9 there was one count, of files: commit 170b04b7ae49. */
+static void set_refaults(const char *text, bool v2, struct memcg *m)
+{
+	static const char *const part[] = {"total_workingset_refault_anon ",
+					   "total_workingset_refault_file ",
+					   "total_workingset_refault "};
+	uint64_t value, sum = 0;
+	bool known = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		if (!line_number(text, part[i] + (v2 ? strlen("total_") : 0), &value))
+			continue;
+		known = true;
+		sum += value;
+	}
+	if (known)
+		memcg_set_detail(m, COUNTER_REFAULTS, sum);
 }
 
 static int read_pressure(int dirfd, struct memcg *m)
@@ -153,8 +171,8 @@ static int read_pressure(int dirfd, struct memcg *m)
 	struct memory_pressure pressure;
 
 	if (len > 0 && memory_pressure_parse(text, (size_t)len, &pressure) == 0) {
-		set_detail(m, COUNTER_PSI_SOME_10, pressure.some_avg10);
-		set_detail(m, COUNTER_PSI_FULL_10, pressure.full_avg10);
+		memcg_set_detail(m, COUNTER_PSI_SOME_10, pressure.some_avg10);
+		memcg_set_detail(m, COUNTER_PSI_FULL_10, pressure.full_avg10);
 	}
 	return file_exhausted((int)len) ? (int)len : 0;
 }
@@ -171,8 +189,10 @@ static int read_stat(const struct cgroup_mounts *h, int dirfd, unsigned parts, s
 		m->limit_known = limit < UNLIMITED;
 		m->limit = m->limit_known ? limit : 0;
 	}
-	if (len > 0 && parts & MEMCG_PARTS)
+	if (len > 0 && parts & MEMCG_PARTS) {
 		set_stat(text, h->v2, m);
+		set_refaults(text, h->v2, m);
+	}
 	return file_exhausted((int)len) ? (int)len : 0;
 }
 
@@ -186,18 +206,20 @@ static int read_details(const struct cgroup_mounts *h, int dirfd, struct memcg *
 	} file[] = {{"memory.kmem.usage_in_bytes", false, COUNTER_MEM_KERNEL},
 		    {"memory.kmem.tcp.usage_in_bytes", false, COUNTER_MEM_SOCK},
 		    {"memory.swap.current", true, COUNTER_MEM_SWAP},
-		    {"memory.zswap.current", true, COUNTER_MEM_ZSWAP}};
+		    {"memory.zswap.current", true, COUNTER_MEM_ZSWAP},
+		    {"memory.peak", true, COUNTER_MEM_PEAK}, /* since 5.19 (8e20d4b33266) */
+		    {"memory.max_usage_in_bytes", false, COUNTER_MEM_PEAK}};
 	int r = read_events(h, dirfd, m);
 	uint64_t value;
 
 	if (r == 0 && m->oom_kills_known)
-		set_detail(m, COUNTER_OOM_KILLS, m->oom_kills);
+		memcg_set_detail(m, COUNTER_OOM_KILLS, m->oom_kills);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(file); i++) {
 		if (file[i].v2 != h->v2)
 			continue;
 		r = read_number(dirfd, file[i].name, &value);
 		if (value < UNLIMITED)
-			set_detail(m, file[i].counter, value);
+			memcg_set_detail(m, file[i].counter, value);
 	}
 	return r < 0 || !h->v2 ? r : read_pressure(dirfd, m);
 }
@@ -226,6 +248,7 @@ static int read_values(const struct cgroup_mounts *h, int dirfd, unsigned parts,
 	int r = read_number(dirfd, h->v2 ? "memory.current" : "memory.usage_in_bytes", &m->current);
 
 	m->current_known = m->current < UNLIMITED;
+	m->read_us = clock_us(CLOCK_MONOTONIC);
 	if (r == 0 && (!h->v2 || parts & MEMCG_PARTS))
 		r = read_stat(h, dirfd, parts, m);
 	if (r == 0 && parts & MEMCG_PARTS)
@@ -266,8 +289,9 @@ struct reading {
 	struct arena *arena;
 	struct memcg *item;
 	size_t count, capacity;
-	size_t bytes; /* of item and of the paths */
-	size_t found; /* likewise of those that MEMCG_ALL found */
+	struct memcg_rates *rates; /* NULL: none are asked for */
+	size_t bytes;		   /* of item and of the paths */
+	size_t found;		   /* likewise of those that MEMCG_ALL found */
 	uint32_t left_out[MEMCG_BOUNDS];
 	uint64_t dying;
 };
@@ -684,6 +708,9 @@ static int read_wanted(struct reading *r, const struct procfs *proc, struct aren
 	if (error < 0)
 		return error;
 	sort_memcgs(r);
+	if (r->rates && r->parts & MEMCG_PARTS &&
+	    memcg_rates_update(r->rates, r->item, r->count) < 0)
+		return -ENOMEM;
 	count_left_out(r);
 	used_us = clock_us(CLOCK_MONOTONIC) - start;
 	*left_us -= used_us < *left_us ? used_us : *left_us;
@@ -702,6 +729,10 @@ static void set_counters(struct process *p, const struct memcg *m)
 		if (memcg_has(m, c))
 			process_set(p, c, m->detail[c - COUNTER_MEM_HIGH]);
 	}
+	if (m->max_known)
+		process_set(p, COUNTER_LIMIT_HITS, m->max);
+	if (m->high_known)
+		process_set(p, COUNTER_HIGH_HITS, m->high);
 }
 
 /*
@@ -730,11 +761,11 @@ static const struct memcg *find_nearest(const struct memcg *item, size_t count, 
 }
 
 static void set_nearest(struct process *p, const struct memcg *item, size_t count,
-			const struct memcg *m)
+			const struct memcg *m, uint32_t page_size)
 {
 	struct memcg_limit nearest;
 
-	if (!memcg_nearest(item, count, m, &nearest))
+	if (!memcg_nearest(item, count, m, page_size, &nearest))
 		return;
 	process_set(p, COUNTER_NEAREST_LIMIT, nearest.limit);
 	process_set(p, COUNTER_MEM_LEFT, nearest.left);
@@ -743,7 +774,7 @@ static void set_nearest(struct process *p, const struct memcg *item, size_t coun
 
 /* `above`: the cgroups above are among the items. */
 static void set_limits(const struct memcg *item, size_t count, bool left_out, bool above,
-		       struct process_list *groups)
+		       uint32_t page_size, struct process_list *groups)
 {
 	for (size_t i = 0; i < groups->count; i++) {
 		struct process *g = groups->item[i];
@@ -756,16 +787,18 @@ static void set_limits(const struct memcg *item, size_t count, bool left_out, bo
 			continue;
 		set_counters(g, m);
 		if (above && !g->memcg_above)
-			set_nearest(g, item, count, m);
+			set_nearest(g, item, count, m, page_size);
 	}
 }
 
 int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct process_list *groups,
-		  bool details, uint64_t *left_us)
+		  bool details, struct memcg_rates *rates, uint64_t *left_us)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
-	cleanup(reading_done) struct reading reading = {
-		.arena = mark.arena, .parts = details ? MEMCG_PARTS | MEMCG_ABOVE : 0};
+	cleanup(reading_done) struct reading reading = {.arena = mark.arena,
+							.parts = details ? MEMCG_PARTS | MEMCG_ABOVE
+									 : 0,
+							.rates = rates};
 	uint32_t *left_out = s->collection.cgroups_left_out;
 	int r = 0;
 
@@ -785,7 +818,8 @@ int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct process_
 			left_out[b] = reading.left_out[b];
 	}
 	s->collection.cgroups_dying = reading.dying;
-	set_limits(reading.item, reading.count, memcgs_left_out(&s->collection), details, groups);
+	set_limits(reading.item, reading.count, memcgs_left_out(&s->collection), details,
+		   s->host.page_size, groups);
 	return 0;
 }
 
@@ -841,13 +875,15 @@ static int list_cgroups(const struct process_list *processes, struct process_lis
 }
 
 int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_list *processes,
-		enum memcgs_asked asked, const char *first, uint64_t *left_us)
+		enum memcgs_asked asked, const char *first, struct memcg_rates *rates,
+		uint64_t *left_us)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	cleanup(reading_done) struct reading reading = {
 		.arena = &s->arena,
 		.parts = MEMCG_ABOVE | (asked == MEMCGS_FIGURES ? MEMCG_EVENTS : MEMCG_PARTS) |
 			 (asked == MEMCGS_ALL ? MEMCG_ALL : 0),
+		.rates = rates,
 	};
 	cleanup(process_list_done) struct process_list one = {};
 	int r = first ? add_wanted(&reading, first, strlen(first), true, false) : 0;
@@ -872,6 +908,66 @@ int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_li
 	return 0;
 }
 
+/*
+ * Whether it is at a limit of its own at which it was before. Near it is enough: page cache makes
+ * room for what is charged next.
+ */
+static bool is_at_limit(const struct memcg *m)
+{
+	uint64_t high = memcg_has(m, COUNTER_MEM_HIGH) ? memcg_detail(m, COUNTER_MEM_HIGH) : 0;
+
+	return m->current_known &&
+	       ((m->max_known && m->max && m->limit_known &&
+		 m->current >= m->limit - m->limit / 8) ||
+		(m->high_known && m->high && high && m->current >= high - high / 8));
+}
+
+/* Whether the cgroup or one above it is. */
+static bool is_held(const struct snapshot *s, const struct memcg *m)
+{
+	struct text_part path = part_of(m->path);
+
+	while (m && !is_at_limit(m)) {
+		do
+			path.len--;
+		while (path.len && path.s[path.len] != '/');
+		m = path.len ? memcg_find(s->memcg, s->memcg_count, path) : NULL;
+	}
+	return m;
+}
+
+int memcgs_read_again(const struct procfs *proc, struct snapshot *s, struct memcg_rates *rates,
+		      uint64_t *left_us)
+{
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
+	cleanup(reading_done) struct reading reading = {
+		.arena = mark.arena, .parts = MEMCG_PARTS, .rates = rates};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < s->memcg_count; i++) {
+		const char *path = s->memcg[i].path;
+
+		if (is_held(s, &s->memcg[i]))
+			r = add_wanted(&reading, path, strlen(path), false, false);
+	}
+	if (r < 0 || !reading.wanted_count)
+		return r;
+	usleep(AGAIN_US);
+	r = read_wanted(&reading, proc, mark.arena, left_us);
+	for (size_t i = 0; r == 0 && i < reading.count; i++) {
+		const struct memcg *now = &reading.item[i];
+		struct memcg *m =
+			(struct memcg *)memcg_find(s->memcg, s->memcg_count, part_of(now->path));
+		const char *path = m ? m->path : NULL;
+
+		if (!m || !now->current_known)
+			continue;
+		*m = *now;
+		m->path = path;
+	}
+	return r;
+}
+
 int memcg_read(const struct procfs *proc, struct snapshot *scratch, const char *path,
 	       struct memcg *ret)
 {
@@ -891,5 +987,6 @@ int memcg_read(const struct procfs *proc, struct snapshot *scratch, const char *
 
 void memcgs_apply(const struct snapshot *s, struct process_list *groups)
 {
-	set_limits(s->memcg, s->memcg_count, memcgs_left_out(&s->collection), true, groups);
+	set_limits(s->memcg, s->memcg_count, memcgs_left_out(&s->collection), true,
+		   s->host.page_size, groups);
 }

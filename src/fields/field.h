@@ -149,7 +149,7 @@ struct field {
 	uint8_t type;	   /* enum field_type */
 	uint8_t part;	   /* of a group: enum cgroup_part, the part of the cgroup that it is */
 	uint16_t flags;	   /* enum field_flag */
-	uint16_t needs;	   /* of processes: enum process_needs */
+	uint32_t needs;	   /* of processes: enum process_needs */
 	int16_t counter;   /* the counter that it is, or is made of; below 0: none */
 	uint16_t row_size; /* of ROWS and NUMBERS: the bytes from one to the next */
 	/* Of a text in JSON: bytes between the quotes, and of what its hex form has. Of NUMBERS in
@@ -236,7 +236,7 @@ const struct field *fields_nearest(const struct fields *all, const char *key, si
 
 /* ---- lists ---- */
 
-#define FIELDS_MAX 160
+#define FIELDS_MAX 180
 
 struct field_list {
 	const struct field *item[FIELDS_MAX];

@@ -28,14 +28,19 @@ SAID(ptrace, TEXT, value_text(r->ptrace));
 SAID(collection, OBJECT, value_row(&r->snapshot->collection), .fields = &collection_fields);
 SAID(left, AMOUNT, value_unsigned(true, left_out(&r->snapshot->collection)));
 SAID(deepest, AMOUNT, value_signed(true, MEMCG_DEPTH_MAX));
-static FIELDS(notice, &field_recording, &field_freed, &field_pages, &field_gpu, &field_readable,
-	      &field_verified, &field_pss_of_kernel, &field_pss, &field_ptrace, &field_collection,
-	      &field_left, &field_deepest);
+FLAG(accounting, r->snapshot->system.delay_accounting_known);
+static FIELDS(notice, &field_recording, &field_accounting, &field_freed, &field_pages, &field_gpu,
+	      &field_readable, &field_verified, &field_pss_of_kernel, &field_pss, &field_ptrace,
+	      &field_collection, &field_left, &field_deepest);
+
+#define NO_DELAYS                                                                                  \
+	"[{?accounting}kernel.task_delayacct is 0 (sysctl kernel.task_delayacct=1 is for "         \
+	"processes that start after it)||this kernel does not account delays]"
 
 SENTENCES(
 	notices_said, &notice, NULL, "{recording}: it holds no command lines (record -o +cmdline)",
-	"swap-ins are not known: kernel.task_delayacct is 0 (sysctl kernel.task_delayacct=1 "
-	"counts those of processes that start after it)",
+	"swap-ins are not known: " NO_DELAYS,
+	"the time that processes lose to memory is not known: " NO_DELAYS,
 	"FREED is not known: {freed}",
 	"LAZYFREE (but from smaps_rollup), HUGETLB_PSS, THP_REST and nodes are not known: {pages}",
 	"memory of GPUs is not known: {gpu}",

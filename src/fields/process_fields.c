@@ -9,6 +9,7 @@
 #include "fields/define.h"
 #include "fields/gpu_fields.h"
 #include "fields/result_fields.h"
+#include "model/memcg.h"
 
 #define NS_PER_MS 1000000
 
@@ -123,6 +124,7 @@ STATUS(gpu, "GPU", GPU, "gpu is", NEEDS(GPU));
 STATUS(dmabuf, "DMABUF", DMABUF, "dmabuf is", NEEDS(GPU));
 STATUS(maps, "MAPS", MAPS, "maps is", .flags = 0);
 STATUS(swapins, "SWAPINS", SWAPINS, "swapins is", NEEDS(SWAPINS));
+STATUS(mem_wait, "MEM_WAIT", MEM_WAIT, "mem_wait is", NEEDS(WAITS));
 STATUS(exe_deleted, "EXE_DELETED", EXE, "exe_deleted is", .flags = 0);
 
 /* In the order of documents. */
@@ -130,7 +132,8 @@ STATUS(exe_deleted, "EXE_DELETED", EXE, "exe_deleted is", .flags = 0);
 	&field_swap_pss_status, &field_swap_shmem_status, &field_swap_ram_status,                  \
 		&field_freed_status, &field_lazyfree_status, &field_hugetlb_pss_status,            \
 		&field_thp_rest_status, &field_nodes_status, &field_gpu_status,                    \
-		&field_dmabuf_status, &field_maps_status, &field_swapins_status
+		&field_dmabuf_status, &field_maps_status, &field_swapins_status,                   \
+		&field_mem_wait_status
 
 COLUMN(counters_source, "counters_source", "COUNTERS_SOURCE", TEXT,
        value_text(origin_name(p->counters_source)),
@@ -160,9 +163,14 @@ COLUMN_AS(grown_h, "grown_h", "grown_bytes_per_hour", "GROWN/H", CHANGE, value_g
 	  .flags = FIELD_SINCE);
 COLUMN_AS(swapin, "swapin", "swapins_per_second", "SWAPIN", AMOUNT,
 	  value_signed(r->swapin_known, r->swapin),
-	  "folios that it read from swap in a second, since the last snapshot (from BPF, with "
-	  "kernel.task_delayacct)",
+	  "folios that it read from swap in a second, since the last snapshot (from BPF)",
 	  .flags = FIELD_SINCE, NEEDS(SWAPINS));
+COLUMN_AS(
+	wait, "wait", "mem_wait_ms_per_second", "WAIT", AMOUNT,
+	value_signed(r->wait_known, r->wait),
+	"ms that its threads lost to memory (reclaim, swap-in, thrashing, compaction) in a second, "
+	"since the last snapshot; without kernel.task_delayacct to reclaim alone (from BPF)",
+	.flags = FIELD_SINCE, NEEDS(WAITS));
 COLUMN_AS(watched, "watched", "watched_seconds", "WATCHED", AMOUNT,
 	  value_signed(r->watched_ms, (int64_t)(r->watched_ms / 1000)),
 	  "for how many seconds grown_h was watched", .flags = FIELD_SINCE);
@@ -233,6 +241,8 @@ SHARE(nearest_percent, "%nearest", "%NEAR", NEAREST_LIMIT,
 /* The ends of keys in JSON, by the unit of the counter. */
 #define JSON_BYTES   "_bytes"
 #define JSON_AMOUNT  ""
+#define JSON_COUNT   "_count"
+#define JSON_US	     "_us"
 #define JSON_PERCENT ""
 
 /* The keys of counters, by bit; behind them that of PSS by node. */
@@ -249,7 +259,7 @@ static const char *const counter_keys[] = {
 /* Counters, and behind them that of PSS by node. */
 static struct value value_at_least(counter_mask partial)
 {
-	const counter_mask counters = COUNTER_BIT(COUNTERS_OF_PROCESS) - 1;
+	const counter_mask counters = COUNTER_BITS;
 	const counter_mask nodes = partial & COUNTER_BIT(COUNTER_NODES) ? counters + 1 : 0;
 
 	return value_signed(true, (int64_t)((partial & counters) | nodes));
@@ -298,17 +308,26 @@ static struct value node_share(const struct node_shares *nodes, bool known, uint
 	return value_bytes(known, bytes);
 }
 
+/* A number of either unit is shown alike. */
+#define TYPE_BYTES	   BYTES
+#define TYPE_AMOUNT	   AMOUNT
+#define TYPE_COUNT	   AMOUNT
+#define TYPE_US		   AMOUNT
+#define TYPE_PERCENT	   PERCENT
+#define COUNTER_FIELD(...) FIELD_BY(__VA_ARGS__)
+
 /* Counters of cgroups have no sum: cgroups may lie in one another. */
 #define SUMS_OF(id) (COUNTER_##id < COUNTERS_OF_PROCESS ? FIELD_SUMS : 0)
 #define ZMEM_COUNTER(id, key, heading, unit, origin, bound, policy, number, needs_, help)          \
-	FIELD_BY(get_counter, COUNTER_##id, key, #key, #key JSON_##unit, heading, unit, help,      \
-		 .flags = SUMS_OF(id), .needs = needs_);
+	COUNTER_FIELD(get_counter, COUNTER_##id, key, #key, #key JSON_##unit, heading,             \
+		      TYPE_##unit, help, .flags = SUMS_OF(id), .needs = needs_);
 #include "model/counters.def"
 #undef ZMEM_COUNTER
 
 /* How each counter of a process changed. Earlier values of a cgroup's counters are not stored. */
 #define FIELD_CHANGE_BYTES  FIELD_CHANGE
 #define FIELD_CHANGE_AMOUNT FIELD_GROWTH
+#define FIELD_CHANGE_US	    FIELD_GROWTH
 #define CHANGE_FIELD(id, key, heading, unit, needs_)                                               \
 	FIELD_BY(get_change, COUNTER_##id, key##_change, #key "_change",                           \
 		 #key "_change" JSON_##unit, "+" heading, CHANGE_##unit,                           \
@@ -324,16 +343,16 @@ static struct value node_share(const struct node_shares *nodes, bool known, uint
 #undef ZMEM_COUNTER
 
 /* The whole that a share refers to; false if it is not known. */
-static bool whole_of(const struct snapshot *s, const struct field *f, counter_mask have,
-		     const uint64_t *charged, uint64_t *ret)
+static bool whole_of(const struct snapshot *s, const struct field *f, const struct charges *charged,
+		     uint64_t *ret)
 {
 	const struct meminfo *m = &s->system.meminfo;
 	enum meminfo_counter whole = f == &field_pss_percent ? MEMINFO_TOTAL : MEMINFO_SWAP_TOTAL;
 
 	if (f == &field_limit_percent) {
-		if (!(have & COUNTER_BIT(COUNTER_MEM_LIMIT)))
+		if (!charges_have(charged, COUNTER_MEM_LIMIT))
 			return false;
-		*ret = counter_value(NULL, charged, COUNTER_MEM_LIMIT);
+		*ret = charge_value(charged, COUNTER_MEM_LIMIT);
 		return true;
 	}
 	*ret = m->value[whole];
@@ -354,71 +373,108 @@ static bool ratio_of(counter_mask have, const uint64_t *value, double *ret)
 }
 
 /* How full a cgroup is; with a limit of 0 it is full. */
-static double fullness_of(const uint64_t *charged)
+static double fullness_of(const struct charges *charged)
 {
-	double limit = (double)counter_value(NULL, charged, COUNTER_NEAREST_LIMIT);
+	double limit = (double)charge_value(charged, COUNTER_NEAREST_LIMIT);
 
-	return limit > 0
-		       ? 100 - 100 * (double)counter_value(NULL, charged, COUNTER_MEM_LEFT) / limit
-		       : 100;
+	return limit > 0 ? 100 - 100 * (double)charge_value(charged, COUNTER_MEM_LEFT) / limit
+			 : 100;
 }
 
-static struct value percent_of(const struct field *f, const struct snapshot *s, counter_mask have,
-			       const uint64_t *value, const uint64_t *charged)
+/* The values of a row or of totals, which have no cgroup. */
+struct counter_values {
+	counter_mask have;
+	const uint64_t *value;
+	const struct charges *charged;
+	const struct node_shares *nodes;
+};
+
+static bool is_known(const struct counter_values *v, int c)
 {
-	struct value v = {.known = have & COUNTER_BIT(f->counter)};
+	return c < COUNTERS_OF_PROCESS || c == COUNTER_NODES
+		       ? v->have & COUNTER_BIT(c)
+		       : charges_have(v->charged, (enum counter)c);
+}
+
+static uint64_t amount_of(const struct counter_values *v, int c)
+{
+	return c < COUNTERS_OF_PROCESS ? v->value[c] : charge_value(v->charged, (enum counter)c);
+}
+
+static struct value percent_of(const struct field *f, const struct snapshot *s,
+			       const struct counter_values *c)
+{
+	struct value v = {.known = is_known(c, f->counter)};
 	uint64_t whole;
 
 	if (f == &field_swap_ratio) {
-		v.known = ratio_of(have, value, &v.percent);
+		v.known = ratio_of(c->have, c->value, &v.percent);
 	} else if (f == &field_nearest_percent) {
 		if (v.known)
-			v.percent = fullness_of(charged);
+			v.percent = fullness_of(c->charged);
 	} else if (v.known && counter_table[f->counter].unit == UNIT_PERCENT) {
-		v.percent = (double)counter_value(value, charged, f->counter) / 100;
+		v.percent = (double)amount_of(c, f->counter) / 100;
 	} else {
 		/* Without swap space there is no share of it. */
-		v.known = v.known && whole_of(s, f, have, charged, &whole) && whole;
+		v.known = v.known && whole_of(s, f, c->charged, &whole) && whole;
 		if (v.known)
-			v.percent = 100.0 * (double)counter_value(value, charged, f->counter) /
-				    (double)whole;
+			v.percent = 100.0 * (double)amount_of(c, f->counter) / (double)whole;
 	}
 	return v;
 }
 
 static struct value value_of_counter(const struct field *f, const struct snapshot *s,
-				     counter_mask have, const uint64_t *value,
-				     const uint64_t *charged, const struct node_shares *nodes)
+				     const struct counter_values *c)
 {
-	bool known = have & COUNTER_BIT(f->counter);
+	bool known = is_known(c, f->counter);
 	uint64_t amount;
 
 	if (f->counter == COUNTER_NODES)
-		return node_share(nodes, known, process_field_node(f));
-
+		return node_share(c->nodes, known, process_field_node(f));
 	if (f->type == FIELD_PERCENT)
-		return percent_of(f, s, have, value, charged);
-	amount = known ? counter_value(value, charged, f->counter) : 0;
+		return percent_of(f, s, c);
+	amount = known ? amount_of(c, f->counter) : 0;
 	return f->type == FIELD_BYTES ? value_bytes(known, amount)
 				      : value_signed(known, (int64_t)amount);
 }
 
 struct value totals_value(const struct field *f, const struct snapshot *s, const struct totals *t)
 {
-	return value_of_counter(f, s, t->have, t->value, t->value + COUNTERS_OF_PROCESS, &t->nodes);
+	return value_of_counter(f, s, &(struct counter_values){t->have, t->value, NULL, &t->nodes});
 }
 
 static struct value get_counter(const struct field *f, const void *row, const void *of)
 {
 	const struct process *p = ((const struct row *)row)->process;
 
-	return value_of_counter(f, of, p->have, p->value, p->charged, p->nodes);
+	return value_of_counter(f, of,
+				&(struct counter_values){p->have, p->value, p->charged, p->nodes});
 }
+
+/* ---- what hurts a cgroup ---- */
+
+static struct value value_strain(const void *row, const void *of, bool degree)
+{
+	const struct process *p = ((const struct row *)row)->process;
+	const struct snapshot *s = of;
+	uint32_t much;
+	enum memcg_strain strain = memcg_strain(p->charged, s->host.page_size, &much);
+
+	if (degree)
+		return value_signed(strain > STRAIN_NONE, much);
+	return value_text(memcg_strain_name(strain));
+}
+
+JSON_FIELD(strain_degree, "strain_degree", AMOUNT, value_strain(row, of, true), "", NEEDS(CHARGES));
+COLUMN(strain, "strain", "STRAIN", TEXT, value_strain(row, of, false),
+       "what hurts the cgroup now: throttled (slowed, because it is above memory.high), thrashes "
+       "(it reads back what the kernel took), waits (for memory)",
+       NEEDS(CHARGES), .order = &field_strain_degree);
 
 /* ---- all fields ---- */
 
 /* Fields of several snapshots are last: process_fields.since. */
-#define SINCE_BESIDE_CHANGES 5
+#define SINCE_BESIDE_CHANGES 6
 
 #define NAME_FIELDS                                                                                \
 	&field_pid, &field_ppid, &field_user, &field_uid, &field_comm, &field_name, &field_app,    \
@@ -426,12 +482,13 @@ static struct value get_counter(const struct field *f, const void *row, const vo
 		&field_cgroup, &field_threads, &field_procs, &field_start, &field_oom_score_adj
 #define SHARE_FIELDS                                                                               \
 	&field_pss_percent, &field_swap_percent, &field_swap_ratio, &field_limit_percent,          \
-		&field_nearest_percent
+		&field_nearest_percent, &field_strain
 #define SOURCE_FIELDS                                                                              \
 	&field_pss_source, &field_pss_status, &field_mm_id, &field_mm_owner,                       \
 		&field_counters_source, STATUS_FIELDS, &field_exe_deleted_status,                  \
 		&field_exe_deleted, &field_container_id, &field_container_status
-#define GROWTH_FIELDS &field_swapin, &field_grown, &field_grown_h, &field_watched, &field_grew
+#define GROWTH_FIELDS                                                                              \
+	&field_swapin, &field_wait, &field_grown, &field_grown_h, &field_watched, &field_grew
 
 static const struct field *const all[] = {
 	NAME_FIELDS,
@@ -456,6 +513,10 @@ static const struct field_alias aliases[] = {{"res", "rss"},
 					     {"%mem", "%pss"},
 					     {"args", "cmdline"},
 					     {"command", "cmdline"},
+					     {"refaults_s", "refaults_per_s"},
+					     {"limit_hits_s", "limit_hits_per_s"},
+					     {"high_hits_s", "high_hits_per_s"},
+					     {"reclaim_s", "reclaimed_per_s"},
 					     {}};
 
 const struct fields process_fields = {
@@ -602,7 +663,7 @@ void process_list_keys(struct field_list *list, const struct field *group)
 
 FIELDS(columns_usual, &field_pss, &field_pss_percent, &field_uss, &field_swap_pss, &field_rss);
 FIELDS(columns_live, &field_pss, &field_pss_percent, &field_uss, &field_swap_pss, &field_swapin,
-       &field_rss, &field_grown_h, &field_peak);
+       &field_wait, &field_rss, &field_grown_h, &field_peak);
 FIELDS(columns_long, &field_pss, &field_pss_percent, &field_uss, &field_swap_pss, &field_swap,
        &field_rss, &field_rss_anon, &field_rss_file, &field_rss_shmem);
 FIELDS(columns_grow, &field_pss, &field_grown, &field_grown_h, &field_grew, &field_swap_pss,
@@ -639,13 +700,24 @@ void process_list_columns(struct field_list *list, const struct fields *counters
 void process_list_cgroups(struct field_list *list)
 {
 	static const struct field *const columns[] = {
-		&field_nearest_percent, &field_mem_left, &field_nearest_limit, &field_limit_up,
-		&field_mem_current,	&field_mem_anon, &field_mem_shmem,     &field_mem_file,
-		&field_mem_kernel,	&field_mem_swap, &field_procs,	       &field_cgroup,
+		&field_strain,	 &field_nearest_percent, &field_mem_left, &field_nearest_limit,
+		&field_limit_up, &field_mem_current,	 &field_mem_anon, &field_mem_shmem,
+		&field_mem_file, &field_mem_kernel,	 &field_mem_swap, &field_procs,
+		&field_cgroup,
 	};
 
 	*list = (struct field_list){};
 	field_list_append(list, columns, ARRAY_SIZE(columns));
+}
+
+/* All of them, of a cgroup with what they say. */
+static void append_counters(struct field_list *list, const struct field *group)
+{
+	const struct field *strain = &field_strain;
+	bool charged = group_is_memcg(group);
+
+	field_list_append(list, counters, charged ? COUNTER_COUNT : COUNTERS_OF_PROCESS);
+	field_list_append(list, &strain, charged);
 }
 
 void process_list_whole(struct field_list *list, const struct field *group)
@@ -676,13 +748,12 @@ void process_list_whole(struct field_list *list, const struct field *group)
 						       &field_exe_deleted};
 	static const struct field *const of_groups[] = {&field_procs, &field_threads,
 							&field_pss_status, STATUS_FIELDS};
-	bool memcg_group = group_is_memcg(group);
 
 	*list = (struct field_list){};
 	process_list_keys(list, group);
 	field_list_append(list, group ? of_groups : identity,
 			  group ? ARRAY_SIZE(of_groups) : ARRAY_SIZE(identity));
-	field_list_append(list, counters, memcg_group ? COUNTER_COUNT : COUNTERS_OF_PROCESS);
+	append_counters(list, group);
 }
 
 void process_list_json(struct field_list *list, const struct field *group, bool app)
@@ -713,8 +784,7 @@ void process_list_json(struct field_list *list, const struct field *group, bool 
 	else if (group_is_memcg(group))
 		field_list_append(list, names, ARRAY_SIZE(names));
 	field_list_append(list, of_groups, ARRAY_SIZE(of_groups));
-	field_list_append(list, counters,
-			  group_is_memcg(group) ? COUNTER_COUNT : COUNTERS_OF_PROCESS);
+	append_counters(list, group);
 	field_list_append(list, &nodes, 1);
 	field_list_append(list, &at_least, 1);
 }

@@ -17,7 +17,7 @@ enum process_needs {
 	NEEDS_CHARGES = NEEDS_MEMCG | NEEDS_MEMCG_DETAIL,
 	NEEDS_SWAP_SHMEM = 1 << 6, /* the holders of files, while swap is in use */
 	NEEDS_SWAP_COSTS = 1 << 7, /* swap slots, likewise */
-	NEEDS_SWAPINS = 1 << 8,	   /* delay accounting */
+	NEEDS_SWAPINS = 1 << 8,	   /* delay accounting, or programs that count */
 	NEEDS_FREED = 1 << 9,	   /* what becomes free with each row */
 	NEEDS_APP = 1 << 10,	   /* what people call a program */
 	/* Pages one by one (source/pages_source.h): */
@@ -26,6 +26,7 @@ enum process_needs {
 	NEEDS_HUGETLB = 1 << 13, /* while there are hugetlb pages */
 	NEEDS_GPU = 1 << 14,	 /* files of GPUs */
 	NEEDS_THP_REST = 1 << 15,
+	NEEDS_WAITS = 1 << 16, /* as NEEDS_SWAPINS */
 };
 
 /* Rows are struct row, of a struct snapshot. */

@@ -31,7 +31,7 @@ struct row_before {
 	uint64_t last;
 	uint8_t last_counter; /* COUNTER_COUNT: none was measured */
 	struct row_steps steps;
-	uint64_t last_swap, last_swapins; /* of the last tick, with their bits */
+	uint64_t last_swap, last_swapins, last_wait; /* of the last tick, with their bits */
 	counter_mask last_have;
 	int64_t last_ms; /* since the epoch */
 	/* The same at the first tick with the same counter. */
@@ -50,8 +50,9 @@ struct row {
 	bool changed;			 /* since the last tick */
 	bool started;			 /* likewise: there is no earlier value */
 	bool swaps;			 /* swap changed since the last tick */
-	bool swapin_known;
+	bool swapin_known, wait_known;
 	uint32_t swapin;     /* swap-ins per second since the last tick */
+	uint32_t wait;	     /* ms lost per second, likewise */
 	uint32_t grew_ticks; /* in how many of `ticks` its size grew (row_size()) */
 	uint32_t ticks;	     /* ticks with a measured tick before */
 	bool stands_out;     /* its growth does (row_stands_out()) */
@@ -80,7 +81,7 @@ struct totals {
 	bool for_all;
 	counter_mask have;
 	counter_mask partial; /* sums that lack the value of some process: lower bounds */
-	uint64_t value[COUNTER_COUNT];
+	uint64_t value[COUNTERS_OF_PROCESS];
 	struct node_shares nodes; /* with the bit of COUNTER_NODES */
 };
 

@@ -167,6 +167,7 @@ SAID(dying, AMOUNT,
      value_unsigned(res->group == process_field("cgroup") && !counted_ram(s, true),
 		    c->cgroups_dying));
 FLAG(no_swap, r->no_swap);
+FLAG(by_strain, r->by_strain);
 SAID(unsorted, TEXT, value_text(r->unsorted));
 SAID(unsorted_why, TEXT,
      value_text(r->unsorted_why == PSS_OK ? NULL : pss_status_name(r->unsorted_why)));
@@ -188,7 +189,8 @@ static FIELDS(summary, &field_pss_is_missing, &field_with_pss, &field_processes,
 	      &field_full, &field_shmem, &field_swap, &field_whole, &field_swap_of_processes,
 	      &field_swap_of_none, &field_some_hidden, &field_memcgs, &field_deleted,
 	      &field_deleted_bytes, &field_deleted_reason, &field_dying, &field_no_swap,
-	      &field_unsorted, &field_unsorted_why, &field_no_group, &field_nothing);
+	      &field_by_strain, &field_unsorted, &field_unsorted_why, &field_no_group,
+	      &field_nothing);
 
 /* ---- sentences ---- */
 
@@ -243,7 +245,8 @@ SENTENCES(
 	"{?whole}swap in use {swap+}[ = {swap_of_processes} of processes + {swap_of_none} of "
 	"[{?some_hidden}hidden processes, ]shmem, tmpfs and swap cache]");
 SENTENCES(summary_memcgs, &summary, NULL,
-	  "{memcgs} memory cgroup{s}[; deleted ones are not known: {deleted_reason}"
+	  "{memcgs} memory cgroup{s}[{?by_strain}: first what hurts, then by the nearest limit]"
+	  "[; deleted ones are not known: {deleted_reason}"
 	  "||; on this machine {deleted+} deleted {one holds/ones hold} {deleted_bytes}]");
 SENTENCES(summary_nothing, &summary, NULL, "{nothing}");
 /* Lines that explain equal rows. */

@@ -20,7 +20,7 @@ FLAG(ended, r->ended);
 
 /* Of its cgroup, which a process has no counters of. */
 SAID(cgroup, OBJECT, value_row(&r->charged), .fields = &process_fields);
-FLAG(is_charged, c->have &(COUNTER_BIT(COUNTER_MEM_CURRENT) | COUNTER_BIT(COUNTER_MEM_LIMIT)));
+FLAG(is_charged, process_has(c, COUNTER_MEM_CURRENT) || process_has(c, COUNTER_MEM_LIMIT));
 FLAG(above, c->memcg_above);
 FLAG(shows_cmdline, r->shows_cmdline);
 SAID(no_charge, TEXT, value_text(snapshot_is_kill(of) ? NO_CHARGE_AT_KILL : NULL));
@@ -39,14 +39,18 @@ SENTENCES(detail_title, &detail, NULL,
 SENTENCES(detail_facts, &detail, NULL, "{?p.pid}[user {p.user|64}||uid {p.uid}]", "parent {p.ppid}",
 	  "{?p.pid}threads {p.threads}", "oom_score_adj {p.oom_score_adj}",
 	  "started {p.start_time_ms}");
-SENTENCES(detail_cgroup, &detail, NULL, "{?shows_cmdline}{p.cmdline}", "cgroup {p.cgroup}",
-	  "{?p.cgroup}{?is_charged}       charged {cgroup.mem_current_bytes~}"
-	  "[ of {cgroup.mem_limit_bytes}||, no limit]"
-	  "[; {?cgroup.limit_up}of a cgroup above {cgroup.mem_left_bytes} of "
-	  "{cgroup.nearest_limit_bytes} is left][, {?above}of a cgroup above][: {no_charge}]",
-	  "{?p.cgroup}       anon {cgroup.mem_anon_bytes}[  file {cgroup.mem_file_bytes}]"
-	  "[  shmem {cgroup.mem_shmem_bytes}][  kernel {cgroup.mem_kernel_bytes}]"
-	  "[  sockets {cgroup.mem_sock_bytes}][  swap {cgroup.mem_swap_bytes}]"
-	  "[  zswap {cgroup.mem_zswap_bytes}][  waited {cgroup.psi_some_10} % of 10 s]");
+SENTENCES(
+	detail_cgroup, &detail, NULL, "{?shows_cmdline}{p.cmdline}", "cgroup {p.cgroup}",
+	"{?p.cgroup}{?is_charged}       charged {cgroup.mem_current_bytes~}"
+	"[ of {cgroup.mem_limit_bytes}||, no limit]"
+	"[; {?cgroup.limit_up}of a cgroup above {cgroup.mem_left_bytes} of "
+	"{cgroup.nearest_limit_bytes} is left][, {?above}of a cgroup above][: {no_charge}]",
+	"{?p.cgroup}       anon {cgroup.mem_anon_bytes}[  file {cgroup.mem_file_bytes}]"
+	"[  shmem {cgroup.mem_shmem_bytes}][  kernel {cgroup.mem_kernel_bytes}]"
+	"[  sockets {cgroup.mem_sock_bytes}][  swap {cgroup.mem_swap_bytes}]"
+	"[  zswap {cgroup.mem_zswap_bytes}][  waited {cgroup.psi_some_10} % of 10 s]",
+	"{?p.cgroup}       in a second {cgroup.refaults_per_s} refaults"
+	"[, {cgroup.reclaimed_per_s} pages reclaimed][, at its limit {cgroup.limit_hits_per_s} times]"
+	"[, above memory.high {cgroup.high_hits_per_s} times][: {cgroup.strain}]");
 SENTENCES(detail_history, &detail, NULL, "{least} to {most}[ in {history_ms}]");
 SENTENCES(detail_no_pss, &detail, NULL, "{?no_pss}no PSS: {p.pss_status}");

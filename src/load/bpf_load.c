@@ -221,6 +221,17 @@ static const struct part grow_parts[] = {
 	{BPF_HEAP_CPU, true, "heap_cpu"},
 	{},
 };
+static const struct part waits_parts[] = {
+	{BPF_RUN, false, "waits_setup"},
+	{BPF_WAITS, true, "waits"},
+	{BPF_BEGUN, true, "begun"},
+	{BPF_LOST, true, "lost"},
+	{BPF_RECLAIM_BEGIN, false, "reclaim_begin"},
+	{BPF_RECLAIM_END, false, "reclaim_end"},
+	{BPF_SWAPIN, false, "swap_in"},
+	{BPF_SWAPIN_OLD, false, "swap_in_old"},
+	{},
+};
 
 #define SKELETON peak
 static const struct part peak_parts[] = {
@@ -479,6 +490,7 @@ static const struct {
 	[OBJECT_GROW_PROBE] = {&grow_probe_elf, grow_parts, NULL},
 	[OBJECT_PEAK] = {&peak_elf, peak_parts, &peak_loader},
 	[OBJECT_PEAK_PROBE] = {&peak_probe_elf, peak_parts, NULL},
+	[OBJECT_WAITS] = {&waits_elf, waits_parts, NULL},
 	[OBJECT_CENSUS] = {&census_elf, census_parts, &census_loader},
 	[OBJECT_CENSUS_OLD] = {&census_old_elf, census_parts, NULL},
 	[OBJECT_FILES] = {&files_elf, files_parts, &files_loader},

@@ -27,6 +27,7 @@ enum bpf_object_id {
 	OBJECT_GROW_PROBE,
 	OBJECT_PEAK, /* the same */
 	OBJECT_PEAK_PROBE,
+	OBJECT_WAITS,  /* the same; libbpf alone loads it */
 	OBJECT_CENSUS, /* counts page frames (bpf/census.bpf.c) */
 	OBJECT_CENSUS_OLD,
 	OBJECT_FILES,	/* lists inodes (bpf/files.bpf.c) */
@@ -111,6 +112,14 @@ enum bpf_part {
 	BPF_PEAK_EXEC,
 	BPF_PEAK_FORK,
 	BPF_PEAK_EXIT,
+	/* of OBJECT_WAITS: maps, and the programs around reclaim and on reads from swap */
+	BPF_WAITS,
+	BPF_BEGUN,
+	BPF_LOST,
+	BPF_RECLAIM_BEGIN,
+	BPF_RECLAIM_END,
+	BPF_SWAPIN,
+	BPF_SWAPIN_OLD,
 	BPF_PARTS,
 	BPF_SIZED = BPF_PARTS, /* a map that loading alone deals with */
 };

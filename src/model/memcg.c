@@ -36,9 +36,29 @@ static const struct memcg *find_above(const struct memcg *item, size_t count,
 	return m;
 }
 
-static uint64_t left_of(const struct memcg *m)
+/* In a second, a twentieth of its memory was read back; in hundredths of a percent. */
+#define THRASHES_LEAST 500
+
+/* How much of the memory is read back in a second, at most all. */
+static uint32_t share_read_back(uint64_t refaults, uint64_t current, uint32_t page_size)
 {
-	uint64_t used = memcg_has(m, COUNTER_MEM_WORKING_SET)
+	double bytes = (double)refaults * page_size, all = (double)current;
+
+	return bytes < all ? (uint32_t)(10000 * bytes / all) : bytes > 0 ? 10000 : 0;
+}
+
+/* At its limit, page cache is taken from it that it needs: there is none to spare. */
+static bool needs_all(const struct memcg *m, uint32_t page_size)
+{
+	return memcg_has(m, COUNTER_LIMIT_HITS_S) && memcg_detail(m, COUNTER_LIMIT_HITS_S) &&
+	       memcg_has(m, COUNTER_REFAULTS_S) &&
+	       share_read_back(memcg_detail(m, COUNTER_REFAULTS_S), m->current, page_size) >=
+		       THRASHES_LEAST;
+}
+
+static uint64_t left_of(const struct memcg *m, uint32_t page_size)
+{
+	uint64_t used = memcg_has(m, COUNTER_MEM_WORKING_SET) && !needs_all(m, page_size)
 				? memcg_detail(m, COUNTER_MEM_WORKING_SET)
 				: m->current;
 
@@ -46,7 +66,7 @@ static uint64_t left_of(const struct memcg *m)
 }
 
 bool memcg_nearest(const struct memcg *item, size_t count, const struct memcg *m,
-		   struct memcg_limit *ret)
+		   uint32_t page_size, struct memcg_limit *ret)
 {
 	struct text_part path = part_of(m->path);
 	bool known = false;
@@ -58,11 +78,62 @@ bool memcg_nearest(const struct memcg *item, size_t count, const struct memcg *m
 		bool own = m->limit_known &&
 			   !(above && above->limit_known && above->limit <= m->limit);
 
-		if (own && m->current_known && (!known || left_of(m) < ret->left)) {
-			*ret = (struct memcg_limit){m->limit, left_of(m), here};
+		uint64_t left = left_of(m, page_size);
+
+		if (own && m->current_known && (!known || left < ret->left)) {
+			*ret = (struct memcg_limit){m->limit, left, here};
 			known = true;
 		}
 		m = above;
 	}
 	return known;
+}
+
+/* ---- what hurts ---- */
+
+/* Tasks waited for this part of the last 10 s, in hundredths of a percent. */
+#define WAITS_LEAST 1000
+static uint64_t value_or_0(const struct charges *c, enum counter counter)
+{
+	return charges_have(c, counter) ? charge_value(c, counter) : 0;
+}
+
+/* The kernel slows its tasks: for up to two seconds, so a short time may have no hit. */
+static bool is_slowed(const struct charges *c)
+{
+	return value_or_0(c, COUNTER_HIGH_HITS_S) ||
+	       (value_or_0(c, COUNTER_HIGH_HITS) && charges_have(c, COUNTER_MEM_HIGH) &&
+		value_or_0(c, COUNTER_MEM_CURRENT) > charge_value(c, COUNTER_MEM_HIGH));
+}
+
+enum memcg_strain memcg_strain(const struct charges *c, uint32_t page_size, uint32_t *ret_degree)
+{
+	const bool timed = charges_have(c, COUNTER_PSI_SOME_10);
+	const uint32_t waited = (uint32_t)value_or_0(c, COUNTER_PSI_SOME_10);
+	const uint32_t back = share_read_back(value_or_0(c, COUNTER_REFAULTS_S),
+					      value_or_0(c, COUNTER_MEM_CURRENT), page_size);
+	const bool waits = waited >= WAITS_LEAST;
+	/* A fast disk, or a reader that does much else, makes tasks wait little. */
+	const bool thrashes =
+		back >= THRASHES_LEAST && (waits || !timed || value_or_0(c, COUNTER_LIMIT_HITS_S));
+
+	*ret_degree = waited;
+	if (!timed && !charges_have(c, COUNTER_REFAULTS_S))
+		return STRAIN_UNKNOWN;
+	if (waits && is_slowed(c))
+		return STRAIN_THROTTLED;
+	if (!thrashes)
+		return waits ? STRAIN_WAITS : STRAIN_NONE;
+	*ret_degree = back > waited ? back : waited;
+	return STRAIN_THRASHES;
+}
+
+const char *memcg_strain_name(enum memcg_strain strain)
+{
+	static const char *const name[] = {[STRAIN_NONE] = "none",
+					   [STRAIN_WAITS] = "waits",
+					   [STRAIN_THRASHES] = "thrashes",
+					   [STRAIN_THROTTLED] = "throttled"};
+
+	return name[strain];
 }

@@ -17,9 +17,28 @@ struct memcg_limit {
 /*
  * The limit that the cgroup reaches first if it alone grows: of its limit and those of the cgroups
  * above it, the one with the least left. The kernel drops page cache that was not used lately
- * before it kills, so the working set counts where it is known. False: there is no limit.
+ * before it kills, so the working set counts where it is known; all that is charged, if the cgroup
+ * is at its limit and reads back what was taken from it. False: there is no limit.
  */
 bool memcg_nearest(const struct memcg *item, size_t count, const struct memcg *m,
-		   struct memcg_limit *ret);
+		   uint32_t page_size, struct memcg_limit *ret);
+
+/* What hurts a cgroup now. */
+enum memcg_strain {
+	STRAIN_UNKNOWN,
+	STRAIN_NONE,
+	STRAIN_WAITS,	  /* its tasks wait for memory */
+	STRAIN_THRASHES,  /* it reads back what the kernel took a moment ago */
+	STRAIN_THROTTLED, /* the kernel slows its tasks, because it is above memory.high */
+};
+
+/*
+ * By the counters of the cgroup: the time that its tasks waited, where it has PSI, and what was
+ * read back in a second. *ret_degree: how much, in hundredths of a percent of the time, or of its
+ * memory if that is more.
+ */
+enum memcg_strain memcg_strain(const struct charges *c, uint32_t page_size, uint32_t *ret_degree);
+/* "none", "waits", "thrashes", "throttled", or NULL: not known. */
+const char *memcg_strain_name(enum memcg_strain strain);
 
 #endif

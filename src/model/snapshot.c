@@ -18,7 +18,7 @@
 
 _Static_assert(RSS_COUNTERS == ZMEM_RSS_COUNT, "one for each counter of the kernel");
 /* Each run touches fresh pages for the rows of all processes, which is expensive in a guest. */
-_Static_assert(sizeof(struct process) <= 552, "what few processes have belongs elsewhere");
+_Static_assert(sizeof(struct process) <= 568, "what few processes have belongs elsewhere");
 
 #define ABOVE(x)   COUNTER_BIT(COUNTER_##x)
 #define ABOVE_NONE 0
@@ -53,6 +53,14 @@ const char *pss_status_name(enum pss_status status)
 	};
 
 	return names[status];
+}
+
+const char *waits_source_name(enum waits_source waits)
+{
+	static const char *const name[] = {
+		[WAITS_ACCOUNTED] = "delay_accounting", [WAITS_WATCHED] = "watched"};
+
+	return waits < ARRAY_SIZE(name) ? name[waits] : NULL;
 }
 
 const char *container_status_name(enum container_status status)
@@ -141,6 +149,7 @@ static const uint8_t counter_of_value[VALUE_KINDS] = {
 	[VALUE_THP_REST] = COUNTER_THP_REST, [VALUE_NODES] = COUNTER_NODES,
 	[VALUE_GPU] = COUNTER_GPU,	     [VALUE_DMABUF] = COUNTER_DMABUF,
 	[VALUE_MAPS] = COUNTER_MAPS,	     [VALUE_SWAPINS] = COUNTER_SWAPINS,
+	[VALUE_MEM_WAIT] = COUNTER_MEM_WAIT,
 };
 
 static bool has_value(const struct process *p, enum value_kind value)
@@ -170,6 +179,7 @@ enum pss_status process_status(const struct process *p, enum value_kind value)
 		break;
 	case VALUE_MAPS:
 	case VALUE_SWAPINS:
+	case VALUE_MEM_WAIT:
 	case VALUE_EXE:
 		/* These values are always asked for. */
 		why = why != PSS_SKIPPED ? why : p->raced ? PSS_RACED : PSS_UNSUPPORTED;

@@ -31,19 +31,27 @@ enum counter {
 #define COUNTERS_OF_PROCESS ((int)COUNTER_MEM_CURRENT)
 #define COUNTERS_OF_CGROUP  ((int)COUNTER_COUNT - COUNTERS_OF_PROCESS)
 
-/* A set of counters. */
+/* Beside them: PSS by node, which is no counter. */
+#define COUNTER_NODES ((int)COUNTER_COUNT)
+
+/* A set of counters of a process, and of that; those of a cgroup have no bit in it. */
 typedef uint64_t counter_mask;
-#define COUNTER_BIT(c) ((counter_mask)1 << (c))
+#define COUNTER_BIT(c)                                                                             \
+	((int)(c) < COUNTERS_OF_PROCESS ? (counter_mask)1 << (c)                                   \
+	 : (int)(c) == COUNTER_NODES	? (counter_mask)1 << 63                                    \
+					: 0)
 
-/* In its place: PSS by node, which is no counter. */
-#define COUNTER_NODES 63
+/* All those of a process. */
+#define COUNTER_BITS (((counter_mask)1 << COUNTERS_OF_PROCESS) - 1)
 
-_Static_assert(COUNTER_COUNT <= COUNTER_NODES, "counter_mask is too small");
+_Static_assert(COUNTERS_OF_PROCESS <= 63, "counter_mask is too small");
 
 /* See counters.def. */
 enum counter_unit {
 	UNIT_BYTES,
 	UNIT_AMOUNT,
+	UNIT_COUNT,
+	UNIT_US,
 	UNIT_PERCENT,
 };
 
@@ -156,6 +164,7 @@ enum value_kind {
 	VALUE_DMABUF,
 	VALUE_MAPS,
 	VALUE_SWAPINS,
+	VALUE_MEM_WAIT,
 	VALUE_EXE, /* exe_state */
 	VALUE_KINDS,
 };
@@ -186,6 +195,27 @@ const char *container_status_name(enum container_status status);
 #define UID_NONE ((uid_t)-1) /* no user has it: the kernel refuses it everywhere */
 
 #define PID_MAX	 (4 * 1024 * 1024) /* PID_MAX_LIMIT, include/linux/threads.h */
+
+/* The counters of a cgroup: those from COUNTERS_OF_PROCESS on. */
+struct charges {
+	uint64_t have; /* bit i: value[i] is known */
+	uint64_t value[COUNTERS_OF_CGROUP];
+};
+
+#define CHARGE_BIT(c) (UINT64_C(1) << ((int)(c)-COUNTERS_OF_PROCESS))
+_Static_assert(COUNTERS_OF_CGROUP <= 64, "struct charges is too small");
+
+/* NULL has none. */
+static inline bool charges_have(const struct charges *charged, enum counter c)
+{
+	return charged && charged->have & CHARGE_BIT(c);
+}
+
+/* Valid if it is known. */
+static inline uint64_t charge_value(const struct charges *charged, enum counter c)
+{
+	return charged->value[(int)c - COUNTERS_OF_PROCESS];
+}
 
 /* What is small is beside each other, so that there are no gaps. */
 struct process {
@@ -223,8 +253,7 @@ struct process {
 	bool program_known : 1; /* the name is the program, not only the executable */
 	counter_mask have;
 	uint64_t value[COUNTERS_OF_PROCESS]; /* bytes or numbers; valid if `have` has the bit */
-	/* Likewise the counters of the cgroup of a group, COUNTERS_OF_CGROUP; NULL: no room. */
-	uint64_t *charged;
+	struct charges *charged; /* of a group: the counters of its cgroup; NULL: no room */
 	const struct node_shares
 		*nodes; /* NULL: not measured; else with the bit of COUNTER_NODES */
 
@@ -260,9 +289,12 @@ struct process {
 	uint8_t group_keys;
 };
 
+/* A counter of it, or of its cgroup. */
 static inline bool process_has(const struct process *p, enum counter c)
 {
-	return p->have & COUNTER_BIT(c);
+	return (int)c < COUNTERS_OF_PROCESS || (int)c == COUNTER_NODES
+		       ? p->have & COUNTER_BIT(c)
+		       : charges_have(p->charged, c);
 }
 
 /* The source of PSS of a sum. */
@@ -273,24 +305,22 @@ static inline enum pss_source pss_source_join(enum pss_source a, enum pss_source
 	return a == PSS_FROM_NOTHING ? b : PSS_FROM_BOTH;
 }
 
-/* A counter of a process, or of a cgroup behind those. */
-static inline uint64_t counter_value(const uint64_t *value, const uint64_t *charged, enum counter c)
-{
-	return (int)c < COUNTERS_OF_PROCESS ? value[c] : charged[(int)c - COUNTERS_OF_PROCESS];
-}
-
 /* Valid if the process has it. */
 static inline uint64_t process_value(const struct process *p, enum counter c)
 {
-	return counter_value(p->value, p->charged, c);
+	return (int)c < COUNTERS_OF_PROCESS ? p->value[c] : charge_value(p->charged, c);
 }
 
 /* A counter of a cgroup needs `charged`. */
 static inline void process_set(struct process *p, enum counter c, uint64_t bytes)
 {
-	*((int)c < COUNTERS_OF_PROCESS ? &p->value[c] : &p->charged[(int)c - COUNTERS_OF_PROCESS]) =
-		bytes;
-	p->have |= COUNTER_BIT(c);
+	if ((int)c < COUNTERS_OF_PROCESS) {
+		p->value[c] = bytes;
+		p->have |= COUNTER_BIT(c);
+	} else {
+		p->charged->value[(int)c - COUNTERS_OF_PROCESS] = bytes;
+		p->charged->have |= CHARGE_BIT(c);
+	}
 }
 
 /* A name without those before it: "app" of "prod/web-0/app". NULL of NULL. */
@@ -394,6 +424,16 @@ struct machine_nodes {
 	} node[NODES_MAX];
 };
 
+/* What counts the time that processes wait for memory, and what they read from swap. */
+enum waits_source {
+	WAITS_UNKNOWN,
+	WAITS_ACCOUNTED, /* the kernel's delay accounting, since they started */
+	WAITS_WATCHED,	 /* programs in the kernel, since the first snapshot of a series */
+};
+
+/* "delay_accounting", "watched", or NULL. */
+const char *waits_source_name(enum waits_source waits);
+
 /* Values of the whole machine. */
 struct ram;
 
@@ -413,6 +453,7 @@ struct system_info {
 	uint64_t max_map_count; /* vm.max_map_count; 0: unknown */
 	/* kernel.task_delayacct: whether swap-ins of processes are counted. */
 	bool delay_accounting, delay_accounting_known;
+	enum waits_source waits;
 	struct machine_nodes nodes;
 	struct machine_files files;
 	struct swap_cache swap_cache;
@@ -536,6 +577,7 @@ struct memcg {
 	/* The counters from COUNTER_MEM_HIGH on; bit i of `details`: detail[i] is known. */
 	uint64_t details;
 	uint64_t detail[MEMCG_DETAILS];
+	uint64_t read_us; /* when, CLOCK_MONOTONIC; not recorded */
 };
 
 static inline bool memcg_has(const struct memcg *m, enum counter c)
@@ -546,6 +588,12 @@ static inline bool memcg_has(const struct memcg *m, enum counter c)
 static inline uint64_t memcg_detail(const struct memcg *m, enum counter c)
 {
 	return m->detail[c - COUNTER_MEM_HIGH];
+}
+
+static inline void memcg_set_detail(struct memcg *m, enum counter c, uint64_t value)
+{
+	m->details |= UINT64_C(1) << (c - COUNTER_MEM_HIGH);
+	m->detail[c - COUNTER_MEM_HIGH] = value;
 }
 
 /* Whether any cgroup was left out. */

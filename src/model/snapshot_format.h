@@ -196,6 +196,7 @@ static const struct member machine_members[] = {
 	MACHINE(105, system.oom_kills.count, 0),
 	MACHINE(106, system.delay_accounting_known, 2),
 	MACHINE(107, system.delay_accounting, 2),
+	MACHINE(79, system.waits, WAITS_WATCHED + 1),
 	MACHINE(108, collection.earlier, 0),
 	MACHINE(109, system.free.known, 2),
 	MACHINE(110, system.free.listed, 0),

@@ -132,22 +132,37 @@ static bool has_begun_since(const struct tracker *tracker, const struct process 
 	       (int64_t)(p->start_ns / NS_PER_MS) + START_SLACK_MS >= tracker->last_boot_ms;
 }
 
-/* Whether it swaps now. A thread that ended took its swap-ins with it. */
+/*
+ * By how much a counter rose in a second. A thread that ended took its part with it. Rounds up: one
+ * in a minute is not none.
+ */
+static bool rate_of(const struct row *r, enum counter c, uint64_t last, int64_t now_ms,
+		    uint32_t *ret)
+{
+	const struct row_before *b = r->before;
+	const struct process *p = r->process;
+	uint64_t ms = (uint64_t)(now_ms - b->last_ms), rate;
+
+	if (!(p->have & b->last_have & COUNTER_BIT(c)) || p->value[c] < last ||
+	    now_ms <= b->last_ms)
+		return false;
+	rate = ((p->value[c] - last) * 1000 + ms - 1) / ms;
+	*ret = rate < UINT32_MAX ? (uint32_t)rate : UINT32_MAX;
+	return true;
+}
+
+/* Whether it swaps now, and waits for memory. */
 static void count_swapping(struct row *r, int64_t now_ms)
 {
 	const struct row_before *b = r->before;
 	const struct process *p = r->process;
-	counter_mask both = p->have & b->last_have;
-	uint64_t count = p->value[COUNTER_SWAPINS] - b->last_swapins, ms;
 
-	r->swaps = both & COUNTER_BIT(COUNTER_SWAP) && p->value[COUNTER_SWAP] != b->last_swap;
-	if (!(both & COUNTER_BIT(COUNTER_SWAPINS)) || p->value[COUNTER_SWAPINS] < b->last_swapins ||
-	    now_ms <= b->last_ms)
-		return;
-	ms = (uint64_t)(now_ms - b->last_ms);
-	r->swapin_known = true;
-	/* Rounds up: one in a minute is not none. */
-	r->swapin = (uint32_t)((count * 1000 + ms - 1) / ms);
+	r->swaps = p->have & b->last_have & COUNTER_BIT(COUNTER_SWAP) &&
+		   p->value[COUNTER_SWAP] != b->last_swap;
+	r->swapin_known = rate_of(r, COUNTER_SWAPINS, b->last_swapins, now_ms, &r->swapin);
+	r->wait_known = rate_of(r, COUNTER_MEM_WAIT, b->last_wait, now_ms, &r->wait);
+	/* From µs to ms. */
+	r->wait = r->wait_known ? (r->wait + 999) / 1000 : 0;
 }
 
 static void add_step(struct row_steps *s, uint64_t last, uint64_t now)
@@ -237,7 +252,7 @@ void delta_tracker_join(const struct tracker *tracker, const struct field *group
 		r->before = NULL;
 		r->changed = true;
 		r->started = false;
-		r->swaps = r->swapin_known = false;
+		r->swaps = r->swapin_known = r->wait_known = false;
 		r->grew_ticks = r->ticks = 0;
 		r->stands_out = false;
 		r->grown = 0;
@@ -291,6 +306,7 @@ static void store_row(const struct tracker *tracker, const struct row *r, int64_
 	ret->last_counter = (uint8_t)c;
 	ret->last_swap = p->value[COUNTER_SWAP];
 	ret->last_swapins = p->value[COUNTER_SWAPINS];
+	ret->last_wait = p->value[COUNTER_MEM_WAIT];
 	ret->last_have = p->have;
 	ret->last_ms = now_ms;
 	/* What it grew by is known: `first` is that of the counter. */

@@ -347,7 +347,8 @@ int group_rows_and_room(const struct field *key, struct process_list *processes,
 		r = group_row(key, keys, g, processes->item + i, end - i, row);
 		if (r < 0)
 			return r;
-		row->process->charged = g->charged[g->rows.count];
+		row->process->charged = &g->charged[g->rows.count];
+		row->process->charged->have = 0;
 		g->rows.count++;
 	}
 	return 0;

@@ -24,7 +24,8 @@ static struct process *add_memcg(struct sums *g, const char *path)
 	*row = (struct row){.process = &g->item[at]};
 	*row->process = (struct process){.uid = UID_NONE, .cgroup = path};
 	sum_row(&nothing, &g->nodes[at], row);
-	row->process->charged = g->charged[at];
+	row->process->charged = &g->charged[at];
+	row->process->charged->have = 0;
 	return row->process;
 }
 

@@ -106,9 +106,10 @@ static uint64_t beginning_of(const struct field *f, const char *text)
 	return word;
 }
 
-static struct standing standing_of(const struct sorting *cmp, const struct field *f,
+static struct standing standing_of(const struct sorting *cmp, const struct field *key,
 				   const struct row *r)
 {
+	const struct field *f = key->order ? key->order : key;
 	bool unread = cmp->estimate && is_unread(r->process);
 	struct standing st = {.place = PLACE_LAST};
 	struct value v;
@@ -177,8 +178,7 @@ static int compare_keys(const struct sorting *cmp, const struct row *a, const st
 			return x.place < y.place ? -1 : 1;
 		if (x.place != PLACE_VALUE)
 			continue;
-		r = c->type == FIELD_TEXT ? field_compare_text(c, x.text, y.text)
-					  : ORDER_OF(x.rank, y.rank);
+		r = x.text ? field_compare_text(c, x.text, y.text) : ORDER_OF(x.rank, y.rank);
 		if (r)
 			return cmp->order->reverse ? -r : r;
 	}

@@ -51,9 +51,9 @@ void sum_row(const struct sum *sum, struct node_shares *nodes, struct row *r);
 /* Rows that stand for several processes each. Their memory is used again. */
 struct sums {
 	struct process *item;
-	uint64_t (*charged)[COUNTERS_OF_CGROUP]; /* of each item, if it is a group */
-	struct rows rows;			 /* those that are shown, in order */
-	struct node_shares *nodes;		 /* of each item */
+	struct charges *charged;   /* of each item, if it is a group */
+	struct rows rows;	   /* those that are shown, in order */
+	struct node_shares *nodes; /* of each item */
 	size_t capacity;
 	unsigned idle;		/* how often in a row far fewer were needed (base/array.h) */
 	struct tree_node *node; /* of a tree */

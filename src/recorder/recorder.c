@@ -39,6 +39,7 @@ int recorder_open(struct recorder *r, const struct options *o)
 	/* All names that any format shows. */
 	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM | NEEDS_APP;
 	spec.ram = RAM_SUMS;
+	spec.waits = o->keep || o->count > 1;
 	/* Names of files are private, as check_rights() of files has it. */
 	spec.shared_files = o->keep && !getauxval(AT_SECURE);
 	r->selects = query_args_selection(o, r->selection, sizeof(r->selection));

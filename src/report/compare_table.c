@@ -200,7 +200,7 @@ static void put_counters(struct page *p, const struct compare_sums *all)
 	style.header = true;
 	place_counters(p, all, &style, &grid);
 	grid_print_heading(&grid, &p->line);
-	for (int c = 0; c < COUNTER_COUNT; c++) {
+	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
 		struct cell row[3 + COMPARE_VERDICTS + 1];
 
 		cells = sum_counter(p->r->comparison, c, verdict, &largest);

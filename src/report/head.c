@@ -377,7 +377,8 @@ size_t head_limits(const struct head *h, struct head_limit *item, size_t most)
 		struct head_limit one = {.memcg = &s->memcg[i]};
 		size_t at;
 
-		if (!memcg_nearest(s->memcg, s->memcg_count, one.memcg, &one.limit) ||
+		if (!memcg_nearest(s->memcg, s->memcg_count, one.memcg, s->host.page_size,
+				   &one.limit) ||
 		    one.limit.up || !one.limit.limit || one.limit.limit > h->overview.total)
 			continue;
 		for (at = count; at && head_fullness(&item[at - 1]) < head_fullness(&one); at--) {

@@ -87,6 +87,7 @@ void json_source(struct json_writer *w, const struct result *r, size_t max)
 	json_string_max(w, "pss_fallback_reason", r->snapshot->pss_fallback_reason, max);
 	json_string_max(w, "selection", r->snapshot->selection, max);
 	json_bool(w, "pinned", r->snapshot->pinned);
+	json_string(w, "waits", waits_source_name(r->snapshot->system.waits));
 	json_end(w, '}');
 }
 

@@ -79,8 +79,9 @@ static void put_parts(struct metrics_writer *w, const struct metric_groups *grou
 		const struct metric_group *g = &groups->item[i];
 
 		for (size_t k = 0; k < parts; k++) {
-			if (g->sum.have & COUNTER_BIT(part[k].counter))
-				put_group(w, g, part[k].memtype, g->sum.value[part[k].counter]);
+			if (metric_group_has(g, part[k].counter))
+				put_group(w, g, part[k].memtype,
+					  metric_group_value(g, part[k].counter));
 		}
 	}
 }
@@ -120,10 +121,10 @@ static void put_pressure(struct metrics_writer *w, const struct metric_groups *g
 	for (size_t i = 0; i < groups->count; i++) {
 		const struct metric_group *g = &groups->item[i];
 
-		if (!(g->sum.have & COUNTER_BIT(counter)))
+		if (!metric_group_has(g, counter))
 			continue;
 		put_labels(w, g, NULL);
-		metrics_fixed(w, g->sum.value[counter], 10000);
+		metrics_fixed(w, metric_group_value(g, counter), 10000);
 	}
 }
 
@@ -177,6 +178,23 @@ static const struct {
 	 "The lowest swap limit of the cgroup and its ancestors."},
 	{COUNTER_MEM_ZSWAP, "zmem_group_memory_zswap_bytes",
 	 "RAM in which zswap holds compressed pages of the cgroup."},
+	{COUNTER_MEM_PEAK, "zmem_group_memory_peak_bytes",
+	 "The most that was charged to the cgroup, page cache included: no advice for a limit."},
+};
+
+/* What happened to cgroups since they were made. */
+static const struct {
+	enum counter counter;
+	const char *name, *help;
+} group_events[] = {
+	{COUNTER_REFAULTS, "zmem_group_refaults",
+	 "Pages of the cgroup that were read back soon after the kernel had taken them."},
+	{COUNTER_RECLAIMED, "zmem_group_reclaimed_pages",
+	 "Pages that the kernel took from the cgroup (cgroup v2)."},
+	{COUNTER_LIMIT_HITS, "zmem_group_limit_hits",
+	 "How often the cgroup, or in v2 one below it, was at its memory limit."},
+	{COUNTER_HIGH_HITS, "zmem_group_high_hits",
+	 "How often its tasks had to free memory because it was above memory.high (cgroup v2)."},
 };
 
 static void put_counts(struct metrics_writer *w, const struct metric_groups *groups)
@@ -196,7 +214,7 @@ static bool shows_family(const struct metric_groups *groups, enum counter c)
 	bool any = c != COUNTER_FREED;
 
 	for (size_t i = 0; i < groups->count; i++)
-		any |= (groups->item[i].sum.have & COUNTER_BIT(c)) != 0;
+		any |= metric_group_has(&groups->item[i], c);
 	return any;
 }
 
@@ -224,6 +242,24 @@ static void put_nodes(struct metrics_writer *w, const struct metric_groups *grou
 	}
 }
 
+/* It is no counter: a process that ends takes its time with it. */
+static void put_wait(struct metrics_writer *w, const struct metric_groups *groups)
+{
+	if (!shows_family(groups, COUNTER_MEM_WAIT))
+		return;
+	metrics_family(w, GAUGE("zmem_group_memory_wait_seconds", "seconds",
+				"Time that the living threads of the group lost to reclaim, "
+				"swap-in, thrashing and compaction."));
+	for (size_t i = 0; i < groups->count; i++) {
+		const struct metric_group *g = &groups->item[i];
+
+		if (!metric_group_has(g, COUNTER_MEM_WAIT))
+			continue;
+		put_labels(w, g, NULL);
+		metrics_fixed(w, metric_group_value(g, COUNTER_MEM_WAIT), 1000000);
+	}
+}
+
 static void put_groups(struct metrics_writer *w, const struct metric_groups *groups)
 {
 	put_resident(w, groups);
@@ -236,7 +272,16 @@ static void put_groups(struct metrics_writer *w, const struct metric_groups *gro
 		put_parts(w, groups, &part, 1);
 	}
 	put_nodes(w, groups);
+	put_wait(w, groups);
 	put_charged(w, groups);
+	for (size_t i = 0; i < ARRAY_SIZE(group_events); i++) {
+		const struct metric_part part = {NULL, group_events[i].counter};
+
+		if (!shows_family(groups, part.counter))
+			continue;
+		metrics_family(w, COUNTER(group_events[i].name, NULL, group_events[i].help));
+		put_parts(w, groups, &part, 1);
+	}
 	put_pressure(
 		w, groups, COUNTER_PSI_SOME_10,
 		GAUGE("zmem_group_memory_pressure_some_ratio", "ratio",

@@ -120,16 +120,10 @@ static size_t end_of_label(const struct labelled *l, size_t count, size_t i)
  * Copies the counters of a cgroup, which belong to one row and have no sum. Those of a cgroup above
  * are left out: no label tells them from its own.
  */
-static void add_memcg(const struct process *p, struct totals *t)
+static void add_memcg(const struct process *p, struct metric_group *g)
 {
-	if (p->memcg_above)
-		return;
-	for (int c = COUNTERS_OF_PROCESS; c < COUNTER_COUNT; c++) {
-		if (!process_has(p, c))
-			continue;
-		t->have |= COUNTER_BIT(c);
-		t->value[c] = process_value(p, c);
-	}
+	if (p->charged && !p->memcg_above)
+		g->charged = *p->charged;
 }
 
 /*
@@ -177,7 +171,7 @@ static void merge(const struct field *group, const struct labelled *l, size_t co
 	totals_sum(rows, count, false, &g->sum);
 	if (count > 1)
 		return;
-	add_memcg(rows[0].process, &g->sum);
+	add_memcg(rows[0].process, g);
 	if (!g->key[0].name)
 		set_names(group, rows[0].process, g);
 }
@@ -238,7 +232,8 @@ static void add_others(const struct result *r, size_t taken, struct metric_group
 	totals_sum(r->rows + taken, r->row_count - taken, false, &tail);
 	both[0] = row_of(&tail, &sums[0]);
 	both[1] = row_of(&r->others, &sums[1]);
-	g->item[g->count].label = OTHER;
+	/* A merged row may have left its values there. */
+	g->item[g->count] = (struct metric_group){.label = OTHER};
 	totals_sum(both + (taken == r->row_count), (taken < r->row_count) + (r->others_count > 0),
 		   false, &g->item[g->count++].sum);
 }

@@ -18,7 +18,20 @@ struct metric_group {
 	const char *namespace, *pod, *container;
 	struct metric_key key[GROUP_KEYS_MAX]; /* of a group by several; NULL: it is not */
 	struct totals sum;
+	struct charges charged; /* of the cgroup of a group that is one row */
 };
+
+static inline bool metric_group_has(const struct metric_group *g, enum counter c)
+{
+	return (int)c < COUNTERS_OF_PROCESS ? g->sum.have & COUNTER_BIT(c)
+					    : charges_have(&g->charged, c);
+}
+
+/* Valid if the group has it. */
+static inline uint64_t metric_group_value(const struct metric_group *g, enum counter c)
+{
+	return (int)c < COUNTERS_OF_PROCESS ? g->sum.value[c] : charge_value(&g->charged, c);
+}
 
 struct metric_groups {
 	struct metric_group *item;

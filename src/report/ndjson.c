@@ -22,7 +22,7 @@
 static const char *const changes[] = {"swap_change",	 "uss_change", "pss_change",
 				      "pss_swap_change", "rss_change", "majflt_change"};
 
-static const char *const growth[] = {"swapin", "grown", "grown_h", "watched", "grew"};
+static const char *const growth[] = {"swapin", "wait", "grown", "grown_h", "watched", "grew"};
 
 static void begin_line(struct json_writer *w, const char *type, const struct snapshot *s)
 {

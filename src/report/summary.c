@@ -125,6 +125,12 @@ static void find_freed(const struct result *r, struct summary *ret)
 	}
 }
 
+/* The usual order of cgroups. Many have no value of it. */
+static bool is_by_strain(const struct result *r, const struct table_style *style)
+{
+	return r->memcgs && style->sorted && strcmp(style->sorted->key, "strain") == 0;
+}
+
 void summary_write(struct line *l, const struct result *r)
 {
 	struct summary summary = {.result = r};
@@ -144,6 +150,7 @@ void summary_print(struct strbuf *out, const struct result *r, const struct tabl
 								      : &summary_said,
 				  .row = &summary};
 
+	summary.by_strain = is_by_strain(r, style);
 	find_missing(r, summary.missing);
 	find_freed(r, &summary);
 	find_away(s, &summary.away);
@@ -183,7 +190,7 @@ void summary_print_notes(struct strbuf *out, const struct result *r,
 
 	summary.no_swap = sorted && process_field_of_swap(sorted) &&
 			  meminfo_swap_used(&r->snapshot->system.meminfo, &used) && !used;
-	if (sorted && !summary.no_swap)
+	if (sorted && !summary.no_swap && !is_by_strain(r, style))
 		find_unsorted(r, sorted, &summary);
 	say_all(out, &said, 0, style->width);
 }

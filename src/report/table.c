@@ -68,12 +68,12 @@ static const char *mark_of(const struct table *t, const struct process *p)
 static bool is_yellow(const struct table *t, const struct field *f, const struct row *r,
 		      struct value v)
 {
-	/* The process swaps. */
+	/* The process swaps, or waits for memory. */
 	if (f->counter == COUNTER_SWAP || f->counter == COUNTER_SWAP_PSS)
 		return r->swaps && field_is_counter(f);
 	if (!(f->flags & FIELD_SINCE) || f->counter >= 0 || !v.known || v.number <= 0)
 		return false;
-	if (strcmp(f->key, "swapin") == 0)
+	if (strcmp(f->key, "swapin") == 0 || strcmp(f->key, "wait") == 0)
 		return true;
 	return strcmp(f->key, "grown_h") == 0 &&
 	       row_grows_steadily(r, t->r->snapshot->host.page_size);

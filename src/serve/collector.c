@@ -264,6 +264,7 @@ static int open_measure(struct snapshot_server *s, const struct options *o)
 		spec.readers = 1;
 	spec.files = FILES_SHMEM;
 	spec.ram = RAM_SUMS;
+	spec.waits = true;
 	spec.census_pause_us = CENSUS_PAUSE_US;
 	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM | NEEDS_APP;
 	if (o->replay)
@@ -289,9 +290,10 @@ int serve_snapshots(const struct options *o, int channel, int signals, pid_t htt
 	struct background background;
 	int r, ended;
 
-	background_begin(&background, o);
 	self_usage_open(&s.usage);
 	r = open_measure(&s, o);
+	/* Memory that is locked could not be given back after loading. */
+	background_begin(&background, o);
 	if (r == 0)
 		r = loop(&s, signals);
 	channel_send_answer(channel, &end, -1);

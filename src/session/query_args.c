@@ -146,7 +146,7 @@ static unsigned format_needs(const struct options *o, const struct field *group)
 	/* A group shows only what its processes have in common. */
 	return (group ? 0 : needs[o->format]) | (page ? page->needs : 0) |
 	       (shows_memcg ? NEEDS_CHARGES : 0) |
-	       (document ? NEEDS_SWAP_SHMEM | NEEDS_SWAP_COSTS : 0) |
+	       (document ? NEEDS_SWAP_SHMEM | NEEDS_SWAP_COSTS | NEEDS_WAITS : 0) |
 	       (document || options_metrics(o) ? NEEDS_HUGETLB | NEEDS_GPU : 0);
 }
 
@@ -274,7 +274,7 @@ static const char *default_sort(const struct options *o, enum pss_choice pss)
 	if (o->grow)
 		return "grown";
 	if (o->command->traits & COMMAND_MEMCGS)
-		return "%nearest,mem_current";
+		return "strain,%nearest,mem_current";
 	/* Without PSS all rows would be equal: RSS bounds PSS. */
 	return pss == PSS_NONE ? "rss" : "pss";
 }

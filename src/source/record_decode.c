@@ -225,6 +225,8 @@ static void decode_counters(const struct zmem_record *r, const struct decode_lim
 		set_scaled(p, COUNTER_MAJFLT, r->majflt, 1);
 	if (r->valid & ZMEM_VALID_SWAPINS)
 		set_scaled(p, COUNTER_SWAPINS, r->swapins, 1);
+	if (r->valid & ZMEM_VALID_WAIT)
+		set_scaled(p, COUNTER_MEM_WAIT, r->mem_wait_ns / 1000, 1);
 	if (r->valid & ZMEM_VALID_EXE)
 		p->exe = r->flags & ZMEM_EXE_DELETED ? EXE_DELETED : EXE_PRESENT;
 	if (r->valid & ZMEM_VALID_CGROUP)

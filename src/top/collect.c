@@ -437,9 +437,8 @@ void collect_detail(struct collect *c, struct view *v)
 		enrich_cgroups(collector_pool(s), &s->snapshot, &one);
 	}
 	copy = *p;
-	copy.charged = v->detail.charged_value;
-	if (p->charged)
-		memcpy(copy.charged, p->charged, sizeof(v->detail.charged_value));
+	copy.charged = &v->detail.charges;
+	v->detail.charges = p->charged ? *p->charged : (struct charges){};
 	one.item = (struct process *[]){&copy};
 	if (p->pid || group_is_memcg(v->shared.set.group))
 		collector_charge(s, &one, NEEDS_MEMCG_DETAIL);

@@ -64,7 +64,6 @@ static void copy_row(struct detail_pane *d, const char *name, const struct row *
 	if (p->kind != PROCESS_ZOMBIE || !*d->name)
 		snprintf(d->name, sizeof(d->name), "%s", name);
 	d->row = *p;
-	d->row.have &= COUNTER_BIT(COUNTERS_OF_PROCESS) - 1;
 	d->row.charged = NULL;
 	d->row.nodes = NULL;
 	d->row.have &= ~COUNTER_BIT(COUNTER_NODES);
@@ -97,7 +96,7 @@ static unsigned detail_open(struct pane *p)
 	detail_set_maps(d, NULL, PSS_SKIPPED);
 	p->cursor = (struct cursor){.scrolls = true};
 	d->id = rows->cursor->id;
-	d->charged.have = 0;
+	d->charged.charged = NULL;
 	*d->name = '\0';
 	detail_update(d);
 	return VIEW_ASK_DETAIL;
@@ -191,15 +190,15 @@ static void draw_parts(struct detail_pane *d, struct screen *s, const struct pro
 
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
 		part[i].known = process_has(p, counter[i]);
-		part[i].bytes = (int64_t)p->value[counter[i]];
-		total += part[i].known ? p->value[counter[i]] : 0;
+		part[i].bytes = (int64_t)process_value(p, counter[i]);
+		total += part[i].known ? process_value(p, counter[i]) : 0;
 	}
 	bar_put(&s->pen, part, ARRAY_SIZE(part), total, width);
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
 		char size[FORMAT_MAX + 1] = "-";
 
 		if (part[i].known)
-			size[format_bytes(size, p->value[counter[i]], bytes)] = '\0';
+			size[format_bytes(size, process_value(p, counter[i]), bytes)] = '\0';
 		place_words(s, &used, (unsigned)(strlen(part[i].name) + strlen(size) + 2));
 		bar_put_name(&s->pen, &part[i]);
 		line_printf(&s->pen, "%s", size);

@@ -88,8 +88,8 @@ void list_set_rows(struct list_pane *l, const struct result *r, const struct row
 	}
 	l->kind = r->group;
 	to->r = r;
-	if (l->counts_swapins != r->snapshot->system.delay_accounting) {
-		l->counts_swapins = !l->counts_swapins;
+	if (l->counted != (r->totals.have & LIST_COUNTED)) {
+		l->counted = r->totals.have & LIST_COUNTED;
 		list_columns_changed(l);
 	}
 	to->item = rows;

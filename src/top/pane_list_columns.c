@@ -18,7 +18,7 @@ static const struct {
 	bool screen;  /* the details beside the list count as its width */
 	const char *keys;
 } left_out[] = {
-	{LIVE_ENOUGH, .keys = "swapin,grown_h,peak"},
+	{LIVE_ENOUGH, .keys = "swapin,wait,grown_h,peak"},
 	{110, .keys = "rss_anon,rss_file,rss_shmem,rss_change"},
 	{110, .cgroups = true, .keys = "uss,rss,%pss,swap_pss_change,limit_up"},
 	/* What fills them is also in the details of a row. */
@@ -56,8 +56,10 @@ static void fit_usual(struct list_pane *l, unsigned width)
 
 	if (v->set.changes && !v->set.tree)
 		process_list_columns(&l->fitting, &columns_watch, v->set.group);
-	if (!l->counts_swapins)
+	if (!(l->counted & COUNTER_BIT(COUNTER_SWAPINS)))
 		list_remove(&l->fitting, "swapin", NULL);
+	if (!(l->counted & COUNTER_BIT(COUNTER_MEM_WAIT)))
+		list_remove(&l->fitting, "wait", NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(left_out); i++) {
 		if ((left_out[i].screen ? v->width : width) < left_out[i].width &&
 		    (!left_out[i].cgroups || group_is_memcg(v->set.group)))

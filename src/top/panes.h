@@ -21,11 +21,14 @@ struct opened_group {
 	bool leaving; /* the next rows are the groups again */
 };
 
+/* Not every kernel tells who waits for memory. */
+#define LIST_COUNTED (COUNTER_BIT(COUNTER_SWAPINS) | COUNTER_BIT(COUNTER_MEM_WAIT))
+
 struct list_pane {
 	struct pane pane;
 	struct field_list fitting; /* the columns that fit the width */
 	size_t left;		   /* columns scrolled out to the left */
-	bool counts_swapins;	   /* the kernel does */
+	counter_mask counted;	   /* of LIST_COUNTED: what the kernel tells here */
 	struct table table;	   /* keeps its widths while the columns stay */
 	const struct field *kind;  /* the group column; NULL: rows are processes */
 	char followed[64];	   /* the text of the row that is followed if it is a group */
@@ -56,7 +59,7 @@ struct detail_pane {
 	struct process row;	/* a copy without texts, shown after the row has ended */
 	uint32_t procs;		/* of a sum */
 	struct process charged; /* only its memory-cgroup counters are used */
-	uint64_t charged_value[COUNTERS_OF_CGROUP];
+	struct charges charges;
 	char name[256];
 	struct map_set *maps;	  /* by file; NULL: none were read */
 	struct mapping **mapping; /* the items of maps, biggest first */

@@ -83,8 +83,8 @@ def check_rows(document, want):
     for entry in document["columns"]:
         if entry["kind"] == "percent":
             continue
-        key = {"bytes": entry["key"] + "_bytes", "time": "start_time_ms"}.get(entry["kind"],
-                                                                             entry["key"])
+        key = {"bytes": entry["key"] + "_bytes", "time": "start_time_ms"}.get(entry["kind"], entry["key"])
+        key = {"mem_wait": "mem_wait_us"}.get(key, key)
         keys[key] = column(document, entry)
     for i, process in enumerate(want["processes"]):
         for key, value in process.items():

@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "load/kernel_members.h"
@@ -129,21 +130,32 @@ static int load(struct bpf_object *object, bool members, unsigned level,
 	return r;
 }
 
-/* Some machines refuse all programs on functions (fentry, fexit): the program does without them. */
+static bool has_function(const struct btf *kernel, const char *name)
+{
+	return kernel && btf__find_by_name_kind(kernel, name, BTF_KIND_FUNC) > 0;
+}
+
+/*
+ * Some machines refuse all programs on functions (fentry, fexit), and some functions are not in
+ * each kernel: the program does without them.
+ */
 static struct bpf_object *open_object(const char *path, bool functions)
 {
 	struct bpf_object *object = bpf_object__open_file(path, NULL);
+	struct btf *kernel = object ? btf__load_vmlinux_btf() : NULL;
 	struct bpf_program *p;
 
-	if (!object || functions)
-		return object;
+	if (!object)
+		return NULL;
 	bpf_object__for_each_program(p, object)
 	{
-		const char *section = bpf_program__section_name(p);
+		const char *section = bpf_program__section_name(p), *name = strchr(section, '/');
 
-		if (strncmp(section, "fentry/", 7) == 0 || strncmp(section, "fexit/", 6) == 0)
+		if ((strncmp(section, "fentry/", 7) == 0 || strncmp(section, "fexit/", 6) == 0) &&
+		    (!functions || !has_function(kernel, name + 1)))
 			bpf_program__set_autoload(p, false);
 	}
+	btf__free(kernel);
 	return object;
 }
 

@@ -58,8 +58,16 @@ class Group:
         return self
 
     def __exit__(self, *args):
-        if self.path:
+        if self.path and not wait_until(self._removed):
             os.rmdir(self.path)
+
+    def _removed(self):
+        """A process that was killed is in it until it is gone."""
+        try:
+            os.rmdir(self.path)
+        except OSError:
+            return False
+        return True
 
 
 def eater(directory, name):

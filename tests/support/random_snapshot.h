@@ -131,7 +131,7 @@ static inline void random_values(struct random *r, struct process *p)
 	if (random_below(r, 2))
 		p->have = (counter_mask)-1;
 	/* Derived, or of cgroups. */
-	p->have &= COUNTER_BIT(COUNTERS_OF_PROCESS) - 1;
+	p->have &= COUNTER_BITS;
 	p->have &= ~(COUNTER_BIT(COUNTER_PSS_SWAP) | COUNTER_BIT(COUNTER_SHARED) |
 		     COUNTER_BIT(COUNTER_FREED));
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++)
@@ -190,6 +190,7 @@ static inline void random_machine(struct random *r, struct snapshot *s)
 	sys->meminfo.have = (uint32_t)random_u64(r) & ((UINT32_C(1) << MEMINFO_COUNTERS) - 1);
 	for (int f = 0; f < MEMINFO_COUNTERS; f++)
 		sys->meminfo.value[f] = meminfo_has(&sys->meminfo, f) ? random_value(r) : 0;
+	sys->waits = (enum waits_source)random_below(r, WAITS_WATCHED + 1);
 	sys->swaps_known = random_below(r, 2);
 	sys->swap_count = random_below(r, 32) ? random_below(r, 3) : SWAP_MAX;
 	for (size_t i = 0; i < sys->swap_count; i++) {
@@ -418,6 +419,21 @@ static inline void random_collection(struct random *r, struct snapshot *s)
 	}
 }
 
+/* What happened to it, and all that is recorded of it. */
+static inline void random_memcg_details(struct random *r, struct memcg *m)
+{
+	m->high_known = random_below(r, 2);
+	m->high = random_value(r);
+	m->max_known = random_below(r, 2);
+	m->max = random_value(r);
+	m->oom_kills_known = random_below(r, 2);
+	m->oom_kills = random_value(r);
+	for (int c = COUNTER_MEM_HIGH; c < COUNTER_COUNT; c++) {
+		if (counter_table[c].number != NOT_STORED && random_below(r, 2))
+			memcg_set_detail(m, (enum counter)c, random_value(r));
+	}
+}
+
 static inline void random_memcgs(struct random *r, struct snapshot *s)
 {
 	size_t count = random_below(r, 12);
@@ -439,6 +455,7 @@ static inline void random_memcgs(struct random *r, struct snapshot *s)
 		s->memcg[s->memcg_count++] = (struct memcg){
 			random_checked(arena_strndup(&s->arena, path, strlen(path))),
 			random_below(r, 2), random_below(r, 2), random_value(r), random_value(r)};
+		random_memcg_details(r, &s->memcg[s->memcg_count - 1]);
 	}
 }
 
@@ -560,7 +577,7 @@ static inline bool same_shared(const struct shared_files *x, const struct shared
 static inline bool same_system(const struct system_info *a, const struct system_info *b)
 {
 	if (!SAME(free.known) || !SAME(free.listed) || !SAME(free.reserve) ||
-	    !SAME(partly_mapped.known) || !SAME(partly_mapped.bytes))
+	    !SAME(partly_mapped.known) || !SAME(partly_mapped.bytes) || !SAME(waits))
 		return false;
 	if (!SAME(meminfo.have) || !SAME(swaps_known) || !SAME(swap_count) || !SAME(zram_count))
 		return false;
@@ -633,7 +650,12 @@ static inline bool same_snapshot(const struct snapshot *a, const struct snapshot
 	}
 	for (size_t i = 0; i < a->memcg_count; i++) {
 		if (!SAME_TEXT(memcg[i].path) || !SAME(memcg[i].current_known) ||
-		    !SAME(memcg[i].limit_known) || !SAME(memcg[i].current) || !SAME(memcg[i].limit))
+		    !SAME(memcg[i].limit_known) || !SAME(memcg[i].current) ||
+		    !SAME(memcg[i].limit) || !SAME(memcg[i].high_known) || !SAME(memcg[i].high) ||
+		    !SAME(memcg[i].max_known) || !SAME(memcg[i].max) ||
+		    !SAME(memcg[i].oom_kills_known) || !SAME(memcg[i].oom_kills) ||
+		    !SAME(memcg[i].details) ||
+		    memcmp(a->memcg[i].detail, b->memcg[i].detail, sizeof(a->memcg[i].detail)) != 0)
 			return false;
 	}
 	return true;

@@ -19,7 +19,7 @@
 
 struct sample {
 	struct process process[SAMPLE_MAX];
-	uint64_t charged[SAMPLE_MAX][COUNTERS_OF_CGROUP];
+	struct charges charged[SAMPLE_MAX];
 	struct row row[SAMPLE_MAX];
 	struct snapshot snapshot;
 	struct result result;
@@ -180,7 +180,7 @@ static inline void sample_sum(const struct row *rows, size_t count, struct total
 		for (int c = 0; c < COUNTERS_OF_PROCESS; c++)
 			ret->value[c] += p->mm_owner ? p->value[c] : 0;
 	}
-	ret->partial = ret->have & ~all & (COUNTER_BIT(COUNTERS_OF_PROCESS) - 1);
+	ret->partial = ret->have & ~all & COUNTER_BITS;
 }
 
 /* To be called at the end: only the first `shown` rows are shown, the collection fits them all. */
@@ -262,7 +262,7 @@ static inline struct process *sample_group(struct sample *s, const char *name, u
 	struct process *p = sample_add(s, 0, UID_NONE, NULL, "");
 
 	p->kind = PROCESS_SUM;
-	p->charged = s->charged[p - s->process];
+	p->charged = &s->charged[p - s->process];
 	p->start_ns = p->mm_id = 0;
 	p->name = NULL;
 	p->unit = name;

@@ -37,12 +37,13 @@ static uint64_t enough(void)
 /* As groups have it. */
 static void give_room(const struct process_list *rows)
 {
-	static uint64_t room[1 << 14][COUNTERS_OF_CGROUP];
+	static struct charges room[1 << 14];
 	static size_t used;
 
 	for (size_t i = 0; i < rows->count; i++) {
 		if (!rows->item[i]->charged)
-			rows->item[i]->charged = room[used++ % ARRAY_SIZE(room)];
+			rows->item[i]->charged = &room[used++ % ARRAY_SIZE(room)];
+		rows->item[i]->charged->have = 0;
 	}
 }
 
@@ -58,7 +59,7 @@ static int enrich(const struct proc_tree *t, struct process_list *rows, bool det
 
 	give_room(rows);
 	memory.collection = (struct collection){};
-	return enrich_memcgs(&t->proc, &memory, rows, details, &left_us);
+	return enrich_memcgs(&t->proc, &memory, rows, details, NULL, &left_us);
 }
 
 static void read_snapshot(const struct proc_tree *t, struct snapshot *s, struct process_list *rows,
@@ -66,7 +67,7 @@ static void read_snapshot(const struct proc_tree *t, struct snapshot *s, struct 
 {
 	enum memcgs_asked asked = details ? MEMCGS_DETAILS : MEMCGS_FIGURES;
 
-	assert_int_equal(memcgs_read(&t->proc, s, rows, asked, NULL, &left_us), 0);
+	assert_int_equal(memcgs_read(&t->proc, s, rows, asked, NULL, NULL, &left_us), 0);
 }
 
 static void read_details(const struct proc_tree *t, struct process *p, bool details)
@@ -328,9 +329,9 @@ TEST(of_snapshot)
 static void assert_nearest(const struct proc_tree *t, const struct snapshot *s, const char *path,
 			   uint64_t limit, uint64_t left, uint64_t up)
 {
-	uint64_t room[2][COUNTERS_OF_CGROUP];
-	struct process p[] = {{.cgroup = path, .controlled = true, .charged = room[0]},
-			      {.cgroup = path, .controlled = true, .charged = room[1]}};
+	struct charges room[2] = {};
+	struct process p[] = {{.cgroup = path, .controlled = true, .charged = &room[0]},
+			      {.cgroup = path, .controlled = true, .charged = &room[1]}};
 	struct process *row[] = {&p[0], &p[1]};
 	struct process_list read = {row, 1, 0}, applied = {row + 1, 1, 0};
 
@@ -367,7 +368,7 @@ TEST(nearest)
 	sh(&t, "echo inactive_file 500 >cg/cache/memory.stat");
 	v2(&t, "cg/over", "1200", "1000");
 	sh(&t, "mkdir cg/notmemory; echo >cg/file");
-	assert_int_equal(memcgs_read(&t.proc, &s, &none, MEMCGS_ALL, NULL, &left_us), 0);
+	assert_int_equal(memcgs_read(&t.proc, &s, &none, MEMCGS_ALL, NULL, NULL, &left_us), 0);
 	assert_int_equal(s.memcg_count, 9);
 	assert_false(snapshot_find_memcg(&s, "/notmemory")->current_known);
 	assert_nearest(&t, &s, "/free", NONE, 0, 0);
@@ -455,6 +456,13 @@ TEST(details)
 		{COUNTER_MEM_PAGETABLES, 120, NONE, NONE},
 		{COUNTER_MEM_PERCPU, 40, NONE, NONE},
 		{COUNTER_MEM_SOCK, 60, NONE, 8},
+		{COUNTER_REFAULTS, 33, NONE, 44},
+		{COUNTER_RECLAIMED, 500, NONE, NONE},
+		{COUNTER_LIMIT_HITS, 12, 12, 88},
+		{COUNTER_HIGH_HITS, 5, 5, NONE},
+		{COUNTER_MEM_PEAK, 6000, NONE, 7000},
+		/* There is one reading. */
+		{COUNTER_REFAULTS_S, NONE, NONE, NONE},
 	};
 	struct process p[3];
 	cleanup(proc_tree_done) struct proc_tree t, t1;
@@ -466,16 +474,18 @@ TEST(details)
 	v2(&t, "cg/a/b", "5000", "max");
 	sh(&t, "echo 7000 >cg/a/memory.high; echo max >cg/a/memory.swap.max; cd cg/a/b\n"
 	       "echo max >memory.high; echo 800 >memory.swap.max; echo 70 >memory.swap.current\n"
-	       "echo 7 >memory.zswap.current; echo oom_kill 3 >memory.events\n"
+	       "echo 7 >memory.zswap.current; echo 6000 >memory.peak\n"
+	       "echo 'high 5\nmax 12\noom_kill 3' >memory.events\n"
 	       "echo 'anon 1000\nfile 3000\nkernel 900\nshmem 500\ninactive_file 600\nslab 400\n"
-	       "pagetables 120\npercpu 40\nsock 60' "
+	       "pagetables 120\npercpu 40\nsock 60\nworkingset_refault_anon 3\n"
+	       "workingset_refault_file 30\npgscan 700\npgsteal 500' "
 	       ">memory.stat\n"
 	       "echo 'some avg10=1.25 avg60=0.00 avg300=0.00 total=5\n"
 	       "full avg10=100.00 avg60=0.00 avg300=0.00 total=5' >memory.pressure");
 	read_details(&t, &p[0], false);
 	assert_false(process_has(&p[0], COUNTER_MEM_ANON));
 	read_details(&t, &p[0], true);
-	sh(&t, "cd cg/a/b; echo -1 >memory.swap.current; rm memory.zswap.current\n"
+	sh(&t, "cd cg/a/b; echo -1 >memory.swap.current; rm memory.zswap.current memory.peak\n"
 	       "printf 'file 30\ninactive_file 6000\nslab 4x\nanon 5' >memory.stat\n"
 	       "printf 'some avg10=1 avg60=0.00\nfull avg10=1.5 avg60' >memory.pressure");
 	read_details(&t, &p[1], true);
@@ -484,7 +494,9 @@ TEST(details)
 	v1(&t1, "m/a/b", "5000", "100", "100");
 	sh(&t1,
 	   "echo 'rss 1\ntotal_cache 300\ntotal_rss 20\ntotal_shmem 100\ntotal_swap 9\n"
-	   "total_inactive_file 50\nhierarchical_memory_limit 90' >m/a/b/memory.stat\n"
+	   "total_inactive_file 50\nhierarchical_memory_limit 90\nworkingset_refault 9\n"
+	   "total_workingset_refault 44' >m/a/b/memory.stat\n"
+	   "echo 88 >m/a/b/memory.failcnt; echo 7000 >m/a/b/memory.max_usage_in_bytes\n"
 	   "echo 30 >m/a/b/memory.kmem.usage_in_bytes; echo 8 >m/a/b/memory.kmem.tcp.usage_in_bytes");
 	read_details(&t1, &p[2], true);
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
@@ -509,7 +521,7 @@ int __wrap_openat(int dirfd, const char *path, int flags, ...)
 }
 
 /* What is opened of a cgroup of v2: itself and its files, with all details. */
-#define OPENS_OF_ONE (1 + 9)
+#define OPENS_OF_ONE (1 + 10)
 /* The mounts, and the limits of the root. */
 #define OPENS_AT_FIRST 8
 
@@ -711,7 +723,7 @@ TEST(all)
 	v1(&t, "m/x", "4", UNLIMITED, "1000");
 	v1(&t, "x", "4", UNLIMITED, "1000");
 	v1(&t, "x/y", "3", UNLIMITED, "1000");
-	assert_int_equal(memcgs_read(&t.proc, &s, &none, MEMCGS_ALL, NULL, &left_us), 0);
+	assert_int_equal(memcgs_read(&t.proc, &s, &none, MEMCGS_ALL, NULL, NULL, &left_us), 0);
 	assert_int_equal(s.memcg_count, 3);
 	assert_string_equal(s.memcg[0].path, "/docker/1");
 	assert_string_equal(s.memcg[1].path, "/docker/1/x");
@@ -720,10 +732,10 @@ TEST(all)
 	assert_nearest(&t, &s, "/docker/1/x/y", 1000, 995, 2);
 	cgroups_make(&c, 1);
 	close(make_levels(&c, LEVELS, "d", path));
-	assert_int_equal(memcgs_read(&c.t.proc, &deep, &none, MEMCGS_ALL, NULL, &left_us), 0);
+	assert_int_equal(memcgs_read(&c.t.proc, &deep, &none, MEMCGS_ALL, NULL, NULL, &left_us), 0);
 	assert_int_equal(deep.memcg_count, MEMCG_DEPTH_MAX);
 	assert_int_equal(deep.collection.cgroups_left_out[MEMCG_BOUND_DEPTH], 1);
-	assert_int_equal(memcgs_read(&c.t.proc, &late, &none, MEMCGS_ALL, NULL, &no_time), 0);
+	assert_int_equal(memcgs_read(&c.t.proc, &late, &none, MEMCGS_ALL, NULL, NULL, &no_time), 0);
 	assert_int_equal(late.memcg_count, 0);
 	assert_int_equal(late.collection.cgroups_left_out[MEMCG_BOUND_TIME], 1);
 }
@@ -743,7 +755,7 @@ TEST(too_many)
 		snprintf(name, sizeof(name), "%0*d", NAME, i);
 		assert_int_equal(mkdirat(c.top, name, 0700), 0);
 	}
-	assert_int_equal(memcgs_read(&c.t.proc, &s, &none, MEMCGS_ALL, NULL, &left_us), 0);
+	assert_int_equal(memcgs_read(&c.t.proc, &s, &none, MEMCGS_ALL, NULL, NULL, &left_us), 0);
 	assert_uint_in_range(s.memcg_count, CGROUPS / 2, CGROUPS - 1);
 	assert_int_equal(s.collection.cgroups_left_out[MEMCG_BOUND_BYTES] > 0, true);
 	assert_int_equal(s.collection.cgroups_left_out[MEMCG_BOUND_TIME], 0);
@@ -769,8 +781,9 @@ TEST(time)
 	assert_int_equal(s.collection.cgroups_left_out[MEMCG_BOUND_TIME], 2);
 	apply(&s, &rows);
 	assert_counters(first, NONE, NONE);
-	assert_int_equal(
-		memcgs_read(&c.t.proc, &victim, &rows, MEMCGS_FIGURES, first->cgroup, &left_us), 0);
+	assert_int_equal(memcgs_read(&c.t.proc, &victim, &rows, MEMCGS_FIGURES, first->cgroup, NULL,
+				     &left_us),
+			 0);
 	assert_int_equal(left_us, 0);
 	assert_int_equal(victim.memcg_count, 3);
 	assert_int_equal(victim.collection.cgroups_left_out[MEMCG_BOUND_TIME], 1);

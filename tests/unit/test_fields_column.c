@@ -33,7 +33,7 @@ TEST(counter_table)
 
 		/* A counter that is always known needs no bound, and only such are bounds. */
 		assert_true(counter_table[c].origin != ORIGIN_KERNEL || !bound);
-		for (int b = 0; b < COUNTER_COUNT; b++)
+		for (int b = 0; b < COUNTERS_OF_PROCESS; b++)
 			assert_true(!(bound & COUNTER_BIT(b)) ||
 				    counter_table[b].origin == ORIGIN_KERNEL);
 	}
@@ -72,15 +72,16 @@ TEST(table)
 		"oom_score_adj swap swap_pss swap_shmem swap_ram swap_ram_zram swap_ram_zswap "
 		"swap_incompressible swap_filled swap_disk uss freed pss pss_anon pss_file "
 		"pss_shmem pss_swap shared rss rss_anon rss_file rss_shmem peak vsize locked "
-		"pinned pgtables hugetlb hugetlb_pss lazyfree thp thp_rest gpu dmabuf maps majflt swapins mem_current mem_limit mem_high "
+		"pinned pgtables hugetlb hugetlb_pss lazyfree thp thp_rest gpu dmabuf maps majflt swapins mem_wait mem_current mem_limit mem_high "
 		"mem_working_set mem_anon mem_file mem_shmem mem_slab mem_swap mem_swap_limit "
 		"mem_zswap oom_kills psi_some_10 psi_full_10 mem_kernel mem_pagetables mem_percpu mem_sock "
-		"nearest_limit mem_left limit_up under_oom node0 node1 node2 node3 node4 node5 node6 "
-		"node7 node8 node9 node10 node11 node12 node13 node14 node15 %pss %swap swap_ratio %limit %nearest pss_source "
+		"nearest_limit mem_left limit_up under_oom refaults reclaimed limit_hits high_hits "
+		"mem_peak refaults_per_s reclaimed_per_s limit_hits_per_s high_hits_per_s node0 node1 node2 node3 node4 node5 node6 "
+		"node7 node8 node9 node10 node11 node12 node13 node14 node15 %pss %swap swap_ratio %limit %nearest strain pss_source "
 		"pss_status mm_id "
 		"mm_owner counters_source swap_pss_status swap_shmem_status "
 		"swap_ram_status freed_status lazyfree_status hugetlb_pss_status thp_rest_status nodes_status "
-		"gpu_status dmabuf_status maps_status swapins_status exe_deleted_status exe_deleted container_id container_status");
+		"gpu_status dmabuf_status maps_status swapins_status mem_wait_status exe_deleted_status exe_deleted container_id container_status");
 }
 
 TEST(find)
@@ -109,15 +110,21 @@ TEST(find)
 	assert_null(fields_find(&process_fields, "pid\0", 4));
 }
 
-static void assert_percent(const struct snapshot *s, const char *key, counter_mask have,
-			   const uint64_t *value, double want)
+/* Of a group with these values, except the one that is not known. */
+static void assert_percent(const struct snapshot *s, const char *key, const uint64_t *value,
+			   enum counter unknown, double want)
 {
-	struct totals t = {.have = have};
+	struct charges charged = {};
+	struct process p = {.charged = &charged};
+	struct row row = {.process = &p};
+	const struct field *f = find(key);
 	struct value v;
 
-	memcpy(t.value, value, sizeof(t.value));
-	v = totals_value(find(key), s, &t);
-
+	for (int c = 0; c < COUNTER_COUNT; c++) {
+		if (c != (int)unknown)
+			process_set(&p, (enum counter)c, value[c]);
+	}
+	v = f->get(f, &row, s);
 	assert_int_equal(v.known, want != -1);
 	assert_true(!v.known || v.percent == want);
 }
@@ -129,27 +136,26 @@ TEST(percent)
 	uint64_t value[COUNTER_COUNT] = {
 		[COUNTER_PSS] = 1000,	  [COUNTER_SWAP] = 1000,	[COUNTER_MEM_CURRENT] = 30,
 		[COUNTER_MEM_LIMIT] = 40, [COUNTER_NEAREST_LIMIT] = 50, [COUNTER_MEM_LEFT] = 5};
-	counter_mask all = ~(counter_mask)0;
 
-	assert_percent(&s, "%pss", all, value, -1);
+	assert_percent(&s, "%pss", value, COUNTER_COUNT, -1);
 	m->have = 1U << MEMINFO_TOTAL | 1U << MEMINFO_SWAP_TOTAL;
 	m->value[MEMINFO_TOTAL] = 8000;
-	assert_percent(&s, "%swap", all, value, -1);
+	assert_percent(&s, "%swap", value, COUNTER_COUNT, -1);
 	m->value[MEMINFO_SWAP_TOTAL] = 2000;
-	assert_percent(&s, "%pss", COUNTER_BIT(COUNTER_RSS), value, -1);
-	assert_percent(&s, "%pss", all, value, 12.5);
-	assert_percent(&s, "%swap", all, value, 50);
-	assert_percent(&s, "%limit", all, value, 75);
-	assert_percent(&s, "%limit", all & ~COUNTER_BIT(COUNTER_MEM_LIMIT), value, -1);
-	assert_percent(&s, "%nearest", all, value, 90);
-	assert_percent(&s, "%nearest", all & ~COUNTER_BIT(COUNTER_NEAREST_LIMIT), value, -1);
+	assert_percent(&s, "%pss", value, COUNTER_PSS, -1);
+	assert_percent(&s, "%pss", value, COUNTER_COUNT, 12.5);
+	assert_percent(&s, "%swap", value, COUNTER_COUNT, 50);
+	assert_percent(&s, "%limit", value, COUNTER_COUNT, 75);
+	assert_percent(&s, "%limit", value, COUNTER_MEM_LIMIT, -1);
+	assert_percent(&s, "%nearest", value, COUNTER_COUNT, 90);
+	assert_percent(&s, "%nearest", value, COUNTER_NEAREST_LIMIT, -1);
 	value[COUNTER_NEAREST_LIMIT] = value[COUNTER_MEM_LEFT] = 0;
-	assert_percent(&s, "%nearest", all, value, 100);
+	assert_percent(&s, "%nearest", value, COUNTER_COUNT, 100);
 	value[COUNTER_SWAP_PSS] = 100;
 	value[COUNTER_SWAP_DISK] = 20;
-	assert_percent(&s, "swap_ratio", all, value, -1);
+	assert_percent(&s, "swap_ratio", value, COUNTER_COUNT, -1);
 	value[COUNTER_SWAP_RAM] = 32;
-	assert_percent(&s, "swap_ratio", all, value, 2.5);
+	assert_percent(&s, "swap_ratio", value, COUNTER_COUNT, 2.5);
 }
 
 TEST(default)
@@ -191,11 +197,11 @@ TEST(groups)
 	process_list_whole(&list, find("name"));
 	assert_ptr_equal(list.item[0], find("name"));
 	assert_ptr_equal(list.item[1], find("procs"));
-	assert_ptr_equal(list.item[list.count - 1], find("swapins"));
+	assert_ptr_equal(list.item[list.count - 1], find("mem_wait"));
 	process_list_whole(&list, find("container"));
-	assert_ptr_equal(list.item[list.count - 1], find("under_oom"));
+	assert_ptr_equal(list.item[list.count - 1], find("strain"));
 	process_list_whole(&list, NULL);
-	assert_ptr_equal(list.item[list.count - 1], find("swapins"));
+	assert_ptr_equal(list.item[list.count - 1], find("mem_wait"));
 }
 
 /* Columns that only a process has are absent from a group. */

@@ -215,15 +215,16 @@ TEST(census)
 /* Every counter of a cgroup that is read. The limits above are computed when they are shown. */
 TEST(memcg_details)
 {
-	const counter_mask computed = COUNTER_BIT(COUNTER_NEAREST_LIMIT) |
-				      COUNTER_BIT(COUNTER_MEM_LEFT) | COUNTER_BIT(COUNTER_LIMIT_UP);
+	const uint64_t computed = CHARGE_BIT(COUNTER_NEAREST_LIMIT) | CHARGE_BIT(COUNTER_MEM_LEFT) |
+				  CHARGE_BIT(COUNTER_LIMIT_UP) | CHARGE_BIT(COUNTER_LIMIT_HITS) |
+				  CHARGE_BIT(COUNTER_HIGH_HITS);
 	struct memcg memcg = {.path = "/a"};
 	struct snapshot s = {.memcg = &memcg, .memcg_count = 1};
 	cleanup(snapshot_done) struct snapshot back = {};
 	cleanup(strbuf_done) struct strbuf bytes = {};
 
 	for (int c = COUNTER_MEM_HIGH; c < COUNTER_COUNT; c++) {
-		if (computed & COUNTER_BIT(c))
+		if (computed & CHARGE_BIT(c))
 			continue;
 		memcg.details |= UINT64_C(1) << (c - COUNTER_MEM_HIGH);
 		memcg.detail[c - COUNTER_MEM_HIGH] = (uint64_t)c;
@@ -231,7 +232,7 @@ TEST(memcg_details)
 	come_back(&s, &bytes, &back);
 	assert_int_equal(back.memcg_count, 1);
 	for (int c = COUNTER_MEM_HIGH; c < COUNTER_COUNT; c++) {
-		assert_int_equal(memcg_has(&back.memcg[0], c), !(computed & COUNTER_BIT(c)));
+		assert_int_equal(memcg_has(&back.memcg[0], c), !(computed & CHARGE_BIT(c)));
 		if (memcg_has(&back.memcg[0], c))
 			assert_int_equal(memcg_detail(&back.memcg[0], c), c);
 	}

@@ -306,7 +306,10 @@ TEST(stands_out)
 	assert_true(row_stands_out(&s, INT64_MIN));
 }
 
-/* Swap-ins are per second, and never 0 if there was one. A thread that ends takes its own away. */
+/*
+ * Swap-ins are per second, and never 0 if there was one. A thread that ends takes its own away. The
+ * time that is lost is in milliseconds a second, likewise.
+ */
 TEST(swapping)
 {
 	static const struct {
@@ -314,9 +317,14 @@ TEST(swapping)
 		uint64_t swap, swapins;
 		bool swaps, known;
 		uint32_t rate;
-	} is[] = {{0, 0, 5, false, false, 0},	     {2000, 4096, 5, true, true, 0},
-		  {4000, 4096, 25, false, true, 10}, {64000, 4096, 26, false, true, 1},
-		  {65000, 0, 20, true, false, 0},    {65000, 0, 21, false, false, 0}};
+		uint64_t wait_us;
+		uint32_t wait;
+	} is[] = {{0, 0, 5, false, false, 0, 7, 0},
+		  {2000, 4096, 5, true, true, 0, 7, 0},
+		  {4000, 4096, 25, false, true, 10, 5000007, 2500},
+		  {64000, 4096, 26, false, true, 1, 5000008, 1},
+		  {65000, 0, 20, true, false, 0, 5000000, 0},
+		  {65000, 0, 21, false, false, 0, 5000001, 0}};
 
 	for (int from_start = 0; from_start < 2; from_start++) {
 		cleanup(delta_tracker_done) struct tracker tracker = tracker_of(from_start);
@@ -328,12 +336,16 @@ TEST(swapping)
 			at_time(&m, 5000 + is[i].ms);
 			process_set(at(&m, 1), COUNTER_SWAP, is[i].swap);
 			process_set(at(&m, 1), COUNTER_SWAPINS, is[i].swapins);
-			at(&m, 2)->have &= ~COUNTER_BIT(COUNTER_SWAPINS);
+			process_set(at(&m, 1), COUNTER_MEM_WAIT, is[i].wait_us);
+			at(&m, 2)->have &=
+				~(COUNTER_BIT(COUNTER_SWAPINS) | COUNTER_BIT(COUNTER_MEM_WAIT));
 			join(&tracker, &m);
 			assert_int_equal(r->swaps, is[i].swaps);
 			assert_int_equal(r->swapin_known, is[i].known);
 			assert_int_equal(is[i].known ? r->swapin : 0, is[i].rate);
-			assert_false(row_at(&m, 2)->swapin_known);
+			assert_int_equal(r->wait_known, is[i].known);
+			assert_int_equal(r->wait, is[i].wait);
+			assert_false(row_at(&m, 2)->swapin_known || row_at(&m, 2)->wait_known);
 			take_tick(&tracker, &m);
 		}
 	}

@@ -123,18 +123,43 @@ TEST(order_of_paths)
 	snapshot_done(&s);
 }
 
+/* What hurts most, then the fullest limit; cgroups that nothing hurts are as those not known. */
+TEST(order_of_strain)
+{
+	static const struct {
+		uint64_t refaults, nearest; /* in a second; what is taken of 100 bytes */
+		bool known;
+		pid_t place;
+	} cases[] = {{0, 60, true, 4}, {0, 90, false, 3}, {9, 10, true, 2}, {20, 5, true, 1}};
+	static struct charges charged[ARRAY_SIZE(cases)];
+	struct snapshot s = {.host.page_size = 4096};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct process *p = add(&s, cases[i].place, NULL, -1);
+
+		p->charged = &charged[i];
+		process_set(p, COUNTER_MEM_CURRENT, 100 * 4096);
+		process_set(p, COUNTER_NEAREST_LIMIT, 100);
+		process_set(p, COUNTER_MEM_LEFT, 100 - cases[i].nearest);
+		if (cases[i].known)
+			process_set(p, COUNTER_REFAULTS_S, cases[i].refaults);
+	}
+	assert_order(&s, "strain,%nearest", false, (const pid_t[]){1, 2, 3, 4});
+	snapshot_done(&s);
+}
+
 /* A share of another value in each row: a small cgroup may be the nearest to its limit. */
 TEST(order_of_shares)
 {
 	static const uint64_t limits[] = {1000, 100, 0, 400};
 	static const uint64_t charges[] = {500, 90, 800, 100};
-	static uint64_t charged[4][COUNTERS_OF_CGROUP];
+	static struct charges charged[4];
 	struct snapshot s = {0};
 
 	for (int i = 0; i < 4; i++) {
 		struct process *p = add(&s, i + 1, NULL, -1);
 
-		p->charged = charged[i];
+		p->charged = &charged[i];
 		process_set(p, COUNTER_MEM_CURRENT, charges[i]);
 		if (limits[i])
 			process_set(p, COUNTER_MEM_LIMIT, limits[i]);

@@ -125,6 +125,7 @@ SAMPLE_TEST(memcg, sample_ordinary)
 									  : (i + c) * MIB);
 		process_set(p, COUNTER_MEM_LEFT, (i + 1) * MIB);
 		process_set(p, COUNTER_FREED, (i + 1) * 9 * MIB);
+		process_set(p, COUNTER_MEM_WAIT, (i + 1) * 1500000);
 		process_set(p, COUNTER_HUGETLB_PSS, (i + 1) * 2 * MIB);
 		process_set(p, COUNTER_LAZYFREE, (i + 1) * MIB);
 		process_set(p, COUNTER_THP_REST, (i + 1) * 2 * MIB);

@@ -130,6 +130,10 @@ SAMPLE_TEST(marks, sample_ordinary)
 	assert_false(is_yellow(s, "swapin"));
 	r->swapin = 1;
 	assert_true(is_yellow(s, "swapin"));
+	r->wait_known = true;
+	assert_false(is_yellow(s, "wait"));
+	r->wait = 1;
+	assert_true(is_yellow(s, "wait"));
 	r->watched_ms = 20000;
 	r->ticks = 4;
 	r->grew_ticks = 3;

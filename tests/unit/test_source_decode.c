@@ -17,7 +17,7 @@ static struct zmem_record sample(void)
 		.valid = ZMEM_VALID_RSS | ZMEM_VALID_VM | ZMEM_VALID_PINNED | ZMEM_VALID_PGTABLE |
 			 ZMEM_VALID_HUGETLB | ZMEM_VALID_EXE | ZMEM_VALID_CGROUP |
 			 ZMEM_VALID_SHARING | ZMEM_VALID_MAPS | ZMEM_VALID_PEAK |
-			 ZMEM_VALID_FAULTS | ZMEM_VALID_SWAPINS,
+			 ZMEM_VALID_FAULTS | ZMEM_VALID_SWAPINS | ZMEM_VALID_WAIT,
 		.pid = 42,
 		.ppid = 7,
 		.uid = 1000,
@@ -42,6 +42,7 @@ static struct zmem_record sample(void)
 		.majflt = 11,
 		.exe = "program",
 		.swapins = 12,
+		.mem_wait_ns = 13999,
 	};
 }
 
@@ -70,6 +71,7 @@ static const struct {
 	{ZMEM_VALID_PEAK, COUNTER_PEAK, 20 * 4096},
 	{ZMEM_VALID_FAULTS, COUNTER_MAJFLT, 11},
 	{ZMEM_VALID_SWAPINS, COUNTER_SWAPINS, 12},
+	{ZMEM_VALID_WAIT, COUNTER_MEM_WAIT, 13},
 };
 
 TEST(members)

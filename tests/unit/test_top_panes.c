@@ -76,12 +76,14 @@ SCRIPT(detail, sample_ordinary)
 	keys(f, "<Enter>");
 	fixture_golden(f, "top_detail_unread.txt");
 	assert_int_equal(detail_set_maps(&f->view.detail, make_maps(), PSS_OK), 0);
-	f->rows[0].process->charged = f->view.detail.charged_value;
+	f->rows[0].process->charged = &f->view.detail.charges;
 	process_set(f->rows[0].process, COUNTER_MEM_CURRENT, 2 * GIB);
 	process_set(f->rows[0].process, COUNTER_MEM_LIMIT, 4 * GIB);
 	process_set(f->rows[0].process, COUNTER_NEAREST_LIMIT, 8 * GIB);
 	process_set(f->rows[0].process, COUNTER_MEM_LEFT, 1 * GIB);
 	process_set(f->rows[0].process, COUNTER_LIMIT_UP, 2);
+	process_set(f->rows[0].process, COUNTER_REFAULTS_S, 60000);
+	process_set(f->rows[0].process, COUNTER_LIMIT_HITS_S, 12);
 	f->view.detail.charged = *f->rows[0].process;
 	f->sample.snapshot.time_ms += 2000;
 	sample_pss(f->rows[0].process, PSS_FROM_KERNEL);

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What hurts a cgroup. Its limits: unit/test_enrich_memcg. */
+#include "unit.h"
+
+#include "model/memcg.h"
+
+#define NONE UINT64_MAX
+#define PAGE 4096
+
+static void set(struct process *p, enum counter c, uint64_t value)
+{
+	if (value != NONE)
+		process_set(p, c, value);
+}
+
+/* Page cache that was not used lately is free, but not while it is read back from the limit. */
+TEST(nearest)
+{
+	static const struct {
+		uint64_t refaults_s, hits_s, left;
+	} cases[] = {{NONE, NONE, 60}, {9, NONE, 60}, {4, 1, 60},
+		     {5, 0, 60},       {5, 1, 5},     {900, 9, 5}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct memcg m = {.path = "/a",
+				  .current_known = true,
+				  .current = 95 * PAGE,
+				  .limit_known = true,
+				  .limit = 100 * PAGE};
+		struct memcg_limit nearest;
+
+		memcg_set_detail(&m, COUNTER_MEM_WORKING_SET, 40 * PAGE);
+		if (cases[i].refaults_s != NONE)
+			memcg_set_detail(&m, COUNTER_REFAULTS_S, cases[i].refaults_s);
+		if (cases[i].hits_s != NONE)
+			memcg_set_detail(&m, COUNTER_LIMIT_HITS_S, cases[i].hits_s);
+		assert_true(memcg_nearest(&m, 1, &m, PAGE, &nearest));
+		if (nearest.left != cases[i].left * PAGE)
+			fail_msg("case %zu", i);
+	}
+}
+
+/* A cgroup above memory.high (100) is slowed, though no hit came between two readings. */
+static void assert_slowed(uint64_t current, uint64_t hits, enum memcg_strain want)
+{
+	struct charges charged = {};
+	struct process p = {.charged = &charged};
+	uint32_t degree;
+
+	process_set(&p, COUNTER_PSI_SOME_10, 1000);
+	process_set(&p, COUNTER_MEM_HIGH, 100);
+	process_set(&p, COUNTER_HIGH_HITS, hits);
+	process_set(&p, COUNTER_HIGH_HITS_S, 0);
+	process_set(&p, COUNTER_MEM_CURRENT, current);
+	assert_int_equal(memcg_strain(&charged, PAGE, &degree), want);
+}
+
+TEST(strain)
+{
+	static const struct {
+		uint64_t psi, refaults_s, high_s, hits_s, pages;
+		enum memcg_strain want;
+		uint32_t degree;
+	} cases[] = {
+		{NONE, NONE, NONE, NONE, 100, STRAIN_UNKNOWN, 0},
+		{NONE, NONE, 9, 9, NONE, STRAIN_UNKNOWN, 0},
+		{0, NONE, NONE, NONE, 100, STRAIN_NONE, 0},
+		{999, 1000, 9, NONE, 100, STRAIN_NONE, 999},
+		{1000, 0, 0, 9, 100, STRAIN_WAITS, 1000},
+		{1000, NONE, NONE, NONE, 100, STRAIN_WAITS, 1000},
+		{1000, 4, 0, 9, 100, STRAIN_WAITS, 1000},
+		{1000, 5, 0, 0, 100, STRAIN_THRASHES, 1000},
+		{1000, 50, 0, 0, 100, STRAIN_THRASHES, 5000},
+		{9000, 5, 1, 9, 100, STRAIN_THROTTLED, 9000},
+		/* At its limit the time does not matter. */
+		{999, 5, 9, 1, 100, STRAIN_THRASHES, 999},
+		{0, 5, 0, 1, 100, STRAIN_THRASHES, 500},
+		{0, 4, 0, 1, 100, STRAIN_NONE, 0},
+		{0, 5, 0, 0, 100, STRAIN_NONE, 0},
+		/* Without PSI what is read back tells it. */
+		{NONE, 0, NONE, NONE, 100, STRAIN_NONE, 0},
+		{NONE, 4, NONE, 9, 100, STRAIN_NONE, 0},
+		{NONE, 5, NONE, NONE, 100, STRAIN_THRASHES, 500},
+		{NONE, 5, NONE, NONE, NONE, STRAIN_THRASHES, 10000},
+		{NONE, 1000, NONE, NONE, 100, STRAIN_THRASHES, 10000},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct charges charged = {};
+		struct process p = {.charged = &charged};
+		uint32_t degree;
+
+		set(&p, COUNTER_PSI_SOME_10, cases[i].psi);
+		set(&p, COUNTER_REFAULTS_S, cases[i].refaults_s);
+		set(&p, COUNTER_HIGH_HITS_S, cases[i].high_s);
+		set(&p, COUNTER_LIMIT_HITS_S, cases[i].hits_s);
+		if (cases[i].pages != NONE)
+			process_set(&p, COUNTER_MEM_CURRENT, cases[i].pages * PAGE);
+		if (memcg_strain(&charged, PAGE, &degree) != cases[i].want ||
+		    degree != cases[i].degree)
+			fail_msg("case %zu", i);
+	}
+	assert_slowed(101, 1, STRAIN_THROTTLED);
+	assert_slowed(100, 1, STRAIN_WAITS);
+	assert_slowed(101, 0, STRAIN_WAITS);
+	assert_null(memcg_strain_name(STRAIN_UNKNOWN));
+	assert_string_equal(memcg_strain_name(STRAIN_NONE), "none");
+	assert_string_equal(memcg_strain_name(STRAIN_THROTTLED), "throttled");
+}
