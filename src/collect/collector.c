@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -381,14 +382,19 @@ static int open_source(struct collector *c)
 	return 0;
 }
 
-/* Where the kernel accounts delays, it says who waits. */
+/* It takes eight for good, and more while it loads. */
+#define WAITS_FILES 64
+
+/* Where the kernel accounts delays, it says who waits. With few files the rest comes first. */
 static int open_waits(struct collector *c)
 {
 	cleanup(diag_clear) struct diag why = {};
+	struct rlimit files;
 	bool accounts;
 	int r;
 
-	if (!c->spec.waits || loads_nothing(c))
+	if (!c->spec.waits || loads_nothing(c) || getrlimit(RLIMIT_NOFILE, &files) < 0 ||
+	    files.rlim_cur < WAITS_FILES)
 		return 0;
 	machine_accounts_delays(&c->proc, &accounts);
 	if (accounts)

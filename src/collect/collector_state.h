@@ -102,7 +102,7 @@ struct collector {
 	struct gpu_reader *gpu;		    /* NULL unless asked for */
 	struct arguments_source *arguments; /* NULL: command lines come from /proc */
 	struct swap_source *swap;	    /* NULL while swap slots cannot be read */
-	struct waits_watch *waits;	    /* NULL: nobody waits, or the kernel tells */
+	struct waits_watch *waits;	    /* NULL: not asked for, or the kernel tells */
 	struct freed_source *freed;	    /* NULL unless asked for, or it cannot be read */
 	struct diag diag;		    /* why a source did not open */
 	char reason[RECORDING_REASON];	    /* why a frame cannot be read */
