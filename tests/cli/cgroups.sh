@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# zmem-bpf cgroups: all memory cgroups by how near their limit is, against the files of the kernel.
+# zmem-bpf cgroups: all memory cgroups, what hurts first, against the files of the kernel.
 # needs: cgroups
 . "$(dirname "$0")/../support/cli.sh"
 
@@ -73,6 +73,6 @@ expect_json '-g cgroup has those with processes' '[.groups[].group] == ["/\($n)/
 works 'none matches' cgroups --cgroup /zmem-no-such
 expect_out 'none matches: said' 'no memory cgroup matches'
 zmem cgroups --cgroup "/$name" --source proc
-expect_out 'without page frames: deleted ones are not known, and why' '^5 memory cgroups; deleted ones are not known: .'
+expect_out 'without page frames: deleted ones are not known, and why' '^5 memory cgroups: first what hurts, then by the nearest limit; deleted ones are not known: .'
 
 finish
