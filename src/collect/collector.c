@@ -385,7 +385,8 @@ static int open_source(struct collector *c)
 /* It takes eight for good, and more while it loads. */
 #define WAITS_FILES 64
 
-/* Where the kernel accounts delays, it says who waits. With few files the rest comes first. */
+/* Where the kernel accounts delays, it says which processes wait. With few files the rest comes
+ * first. */
 static int open_waits(struct collector *c)
 {
 	cleanup(diag_clear) struct diag why = {};

@@ -113,9 +113,9 @@ static void put_charged(struct metrics_writer *w, const struct metric_groups *gr
 	put_parts(w, groups, part, ARRAY_SIZE(part));
 }
 
-/* How long tasks of the cgroups waited for memory. */
-static void put_pressure(struct metrics_writer *w, const struct metric_groups *groups,
-			 enum counter counter, const struct metric_family *family)
+/* Values that are whole numbers of a part of the unit. */
+static void put_scaled(struct metrics_writer *w, const struct metric_groups *groups,
+		       enum counter counter, uint64_t scale, const struct metric_family *family)
 {
 	metrics_family(w, family);
 	for (size_t i = 0; i < groups->count; i++) {
@@ -124,7 +124,7 @@ static void put_pressure(struct metrics_writer *w, const struct metric_groups *g
 		if (!metric_group_has(g, counter))
 			continue;
 		put_labels(w, g, NULL);
-		metrics_fixed(w, metric_group_value(g, counter), 10000);
+		metrics_fixed(w, metric_group_value(g, counter), scale);
 	}
 }
 
@@ -242,24 +242,6 @@ static void put_nodes(struct metrics_writer *w, const struct metric_groups *grou
 	}
 }
 
-/* It is no counter: a process that ends takes its time with it. */
-static void put_wait(struct metrics_writer *w, const struct metric_groups *groups)
-{
-	if (!shows_family(groups, COUNTER_MEM_WAIT))
-		return;
-	metrics_family(w, GAUGE("zmem_group_memory_wait_seconds", "seconds",
-				"Time that the living threads of the group lost to reclaim, "
-				"swap-in, thrashing and compaction."));
-	for (size_t i = 0; i < groups->count; i++) {
-		const struct metric_group *g = &groups->item[i];
-
-		if (!metric_group_has(g, COUNTER_MEM_WAIT))
-			continue;
-		put_labels(w, g, NULL);
-		metrics_fixed(w, metric_group_value(g, COUNTER_MEM_WAIT), 1000000);
-	}
-}
-
 static void put_groups(struct metrics_writer *w, const struct metric_groups *groups)
 {
 	put_resident(w, groups);
@@ -272,7 +254,12 @@ static void put_groups(struct metrics_writer *w, const struct metric_groups *gro
 		put_parts(w, groups, &part, 1);
 	}
 	put_nodes(w, groups);
-	put_wait(w, groups);
+	/* It is no counter: a process that ends takes its time with it. */
+	if (shows_family(groups, COUNTER_MEM_WAIT))
+		put_scaled(w, groups, COUNTER_MEM_WAIT, 1000000,
+			   GAUGE("zmem_group_memory_wait_seconds", "seconds",
+				 "Time that the living threads of the group lost to reclaim, "
+				 "swap-in, thrashing and compaction."));
 	put_charged(w, groups);
 	for (size_t i = 0; i < ARRAY_SIZE(group_events); i++) {
 		const struct metric_part part = {NULL, group_events[i].counter};
@@ -282,12 +269,12 @@ static void put_groups(struct metrics_writer *w, const struct metric_groups *gro
 		metrics_family(w, COUNTER(group_events[i].name, NULL, group_events[i].help));
 		put_parts(w, groups, &part, 1);
 	}
-	put_pressure(
-		w, groups, COUNTER_PSI_SOME_10,
+	put_scaled(
+		w, groups, COUNTER_PSI_SOME_10, 10000,
 		GAUGE("zmem_group_memory_pressure_some_ratio", "ratio",
 		      "Share of the last 10 s in which a task of the cgroup waited for memory."));
-	put_pressure(
-		w, groups, COUNTER_PSI_FULL_10,
+	put_scaled(
+		w, groups, COUNTER_PSI_FULL_10, 10000,
 		GAUGE("zmem_group_memory_pressure_full_ratio", "ratio",
 		      "Share of the last 10 s in which all tasks of the cgroup waited for memory."));
 	put_counts(w, groups);

@@ -21,7 +21,7 @@ struct opened_group {
 	bool leaving; /* the next rows are the groups again */
 };
 
-/* Not every kernel tells who waits for memory. */
+/* Not every kernel tells which processes wait for memory. */
 #define LIST_COUNTED (COUNTER_BIT(COUNTER_SWAPINS) | COUNTER_BIT(COUNTER_MEM_WAIT))
 
 struct list_pane {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # needs: counters cgroups
 # alone: swap and delay accounting are settings of the machine
-"""What happens to cgroups, and who waits for memory: a container that reads back what the kernel takes from it stands
+"""What happens to cgroups, and which processes wait for memory: a container that reads back what the kernel takes from it stands
 before one that is full and sleeps; the time that processes lose is that of the kernel's own delay accounting."""
 
 import contextlib
@@ -251,7 +251,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # it switches swap off
     with tempfile.TemporaryDirectory(dir="/var/tmp") as directory:
         run_checks((thrashing,), directory)
-    if os.path.exists(DELAYS) and need("swap sysctl", "who waits for memory"):
+    if os.path.exists(DELAYS) and need("swap sysctl", "which processes wait for memory"):
         with zram("lzo-rle", "128M"):
             run_checks((accounted, watched))
     return exit_code()
