@@ -106,13 +106,13 @@ LDFLAGS_ALL  += -static-pie -Wl,--no-eh-frame-hdr $(PACK_RELOCS) -Wl,-T,$(LAYOUT
 # One file to copy is small where no time goes.
 COLD         := $(addprefix $(B)/,session/% command/% incidents/% recorder/% doctor/% top/% recording/% check/% demangle/% code/% heap/% grow/% watch/% load/bpf_% load/load_% privilege/% proc/mounts% \
                 collect/% enrich/container% enrich/machine% enrich/memcg% model/ram% \
-                report/compare_% report/files_% report/folded% report/growth% report/head% report/html% report/incidents% report/maps_% \
+                findings/% model/finding% report/compare_% report/files_% report/findings% report/folded% report/growth% report/head% report/html% report/incidents% report/maps_% \
                 report/metrics% report/page% report/peak% report/system_% source/census% source/files_% source/freed_% source/grow% \
                 source/held% source/holders_% source/nvml_% source/pages_% source/pin% source/source% source/swap_% write/metrics_%)
 endif
 
 # libmicrohttpd is loaded by serve (src/serve/microhttpd.c), which the static program cannot.
-MODULES := base privilege proc load model fields query source watch enrich recording check collect demangle code heap grow write report \
+MODULES := base privilege proc load model fields findings query source watch enrich recording check collect demangle code heap grow write report \
            session top $(if $(filter 1,$(STATIC)),,serve) incidents recorder doctor command
 SRC     := $(wildcard $(MODULES:%=src/%/*.c))
 OBJ     := $(SRC:src/%.c=$(B)/%.o)
@@ -356,7 +356,7 @@ $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 
 # A library uses those behind it.
 LINK_ORDER := command doctor recorder incidents $(filter serve,$(MODULES)) top session report write grow heap code demangle collect check \
-              enrich query fields watch source load proc recording model privilege base
+              enrich query findings fields watch source load proc recording model privilege base
 
 $(PROGRAM): $(B)/main.o $(STATIC_PARTS) $(LIB) $(LAYOUT)
 	$(SAY) LINK '$@$(if $(filter 1,$(STATIC)),$(if $(LIBDW),, (there is no libdw.a: grow has --stack fp alone)))'

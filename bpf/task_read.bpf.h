@@ -11,6 +11,7 @@
 
 #include "zmem/record.h"
 #include "mm.bpf.h"
+#include "near_limit.bpf.h"
 #include "threads.bpf.h"
 #include "pid_view.bpf.h"
 
@@ -203,6 +204,7 @@ own_frame_function int read_try(__u64 task_addr, struct zmem_record *r)
 	if (bpf_core_field_exists(struct task_struct, cgroups)) {
 		r->cgroup_key = kaddr(task, cgroups);
 		r->valid |= ZMEM_VALID_CGROUP;
+		read_near_limit(task, r->cgroup_key, r);
 	}
 	return 1;
 }

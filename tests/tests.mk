@@ -13,6 +13,7 @@ uses_proc      := proc model base
 uses_load      := load privilege base
 uses_model     := model base
 uses_fields    := fields model base
+uses_findings  := findings fields model base
 uses_query     := query fields model base
 uses_source    := source load proc model privilege base
 uses_watch     := watch source load proc model privilege base
@@ -25,15 +26,15 @@ uses_code      := code demangle proc model privilege base
 uses_heap      := heap $(uses_code) watch source load
 uses_grow      := grow heap code demangle watch source load proc model privilege base
 uses_write     := write fields model base
-uses_report    := report write check query fields model base
-uses_session   := session report write $(uses_collect)
+uses_report    := report findings write check query fields model base
+uses_session   := session report findings write $(uses_collect)
 # What it shows, without the terminal.
-uses_top       := top report write check query fields model base
-uses_serve     := serve session report write $(uses_collect)
+uses_top       := top report findings write check query fields model base
+uses_serve     := serve session report findings write $(uses_collect)
 uses_incidents := incidents $(uses_session)
 uses_recorder  := recorder $(uses_session)
 uses_doctor    := doctor serve grow $(uses_session)
-uses_command   := command doctor recorder incidents serve top session report write grow heap code demangle $(uses_collect)
+uses_command   := command doctor recorder incidents serve top session report findings write grow heap code demangle $(uses_collect)
 # Tests that count system calls, or say how long they take.
 links_test_enrich_memcg := -Wl,--wrap=openat
 links_test_enrich_pool  := -Wl,--wrap=clock_gettime

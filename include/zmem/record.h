@@ -50,6 +50,7 @@ enum zmem_valid {
 	ZMEM_VALID_FAULTS = 1 << 11,  /* majflt */
 	ZMEM_VALID_SWAPINS = 1 << 12, /* swapins; set with ZMEM_VALID_FAULTS */
 	ZMEM_VALID_WAIT = 1 << 13,    /* mem_wait_ns; set with ZMEM_VALID_SWAPINS */
+	ZMEM_VALID_LIMIT = 1 << 14,   /* ZMEM_NEAR_LIMIT */
 };
 
 enum zmem_flags {
@@ -59,6 +60,11 @@ enum zmem_flags {
 	ZMEM_CUT_THREADS = 1 << 3,   /* too many threads to walk: rss_delta is not complete */
 	ZMEM_IN_FLUX = 1 << 4,	     /* maybe in exec, or unmapping: counts what it does not map */
 	ZMEM_EXE_DELETED = 1 << 5,   /* the executable was unlinked or replaced since exec */
+	/*
+	 * Its memory cgroup, or one above it, is charged with seven eighths of its limit or of
+	 * memory.high. Only of a process in other cgroups than its parent.
+	 */
+	ZMEM_NEAR_LIMIT = 1 << 7,
 	ZMEM_MERGEABLE = 1 << 6, /* until 5.18: KSM may have merged pages; they are not counted */
 };
 

@@ -2,9 +2,12 @@
 /* The steps of a query (query/result.h), and reading names between them. */
 #include "collect/collect_rows.h"
 
+#include <unistd.h>
+
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "collect/balance.h"
+#include "model/memcg.h"
 #include "model/overview.h"
 #include "source/files_source.h"
 #include "source/freed_source.h"
@@ -137,7 +140,7 @@ int collector_charge(struct collector *c, struct process_list *processes, unsign
 {
 	int r = 0;
 
-	if (c->snapshot.memcg)
+	if (c->snapshot.memcg && !c->limits_alone)
 		memcgs_apply(&c->snapshot, processes);
 	else
 		r = enrich_memcgs(&c->proc, &c->snapshot, processes, needs & NEEDS_MEMCG_DETAIL,
@@ -163,15 +166,63 @@ int collector_read_memcgs(struct collector *c, bool details)
 	return r;
 }
 
-int collector_read_limits(struct collector *c)
+/* ---- a closer look ---- */
+
+/* Between two readings of what happens now. */
+#define AGAIN_US 200000
+
+/*
+ * Whether tasks wait for memory: one percent of the last ten seconds. Where the kernel does not
+ * tell, they may if little is available.
+ */
+static bool may_wait(const struct system_info *s)
+{
+	const struct meminfo *m = &s->meminfo;
+
+	if (s->pressure.known)
+		return s->pressure.some_avg10 >= 100;
+	return meminfo_has(m, MEMINFO_AVAILABLE) &&
+	       m->value[MEMINFO_AVAILABLE] < m->value[MEMINFO_TOTAL] / 8;
+}
+
+/*
+ * A single snapshot has no earlier one: where a cgroup is at its limit, or tasks wait, it reads
+ * what happens there once more. A series does not wait.
+ */
+static int look_again(struct collector *c)
+{
+	struct snapshot *s = &c->snapshot;
+	const struct machine_totals before = s->system.totals;
+	const bool held = memcgs_are_held(s), waits = before.known && may_wait(&s->system);
+
+	if (c->spec.continuous || (!held && !waits))
+		return 0;
+	usleep(AGAIN_US);
+	if (waits) {
+		machine_read_totals(&c->proc, s->host.page_size, &s->system);
+		machine_rates_make(&before, &s->system.totals, &s->system.rates);
+	}
+	return held ? memcgs_read_held(&c->proc, s, &c->memcg_rates, &c->memcg_left_us) : 0;
+}
+
+/* Whether a cgroup may be near its limit: the kernel's side told, or it does not know. */
+static bool may_be_near(const struct snapshot *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
+
+		if (p->kind == PROCESS_USER && (!p->limit_known || p->near_limit))
+			return true;
+	}
+	return false;
+}
+
+static int read_limits(struct collector *c)
 {
 	cleanup(process_list_done) struct process_list all = {};
 	struct snapshot *s = &c->snapshot;
-	int r;
+	int r = process_list_reserve(&all, s->count);
 
-	if (collector_replays(c))
-		return 0;
-	r = process_list_reserve(&all, s->count);
 	for (size_t i = 0; r == 0 && i < s->count; i++) {
 		if (s->process[i].kind == PROCESS_USER)
 			all.item[all.count++] = &s->process[i];
@@ -179,9 +230,49 @@ int collector_read_limits(struct collector *c)
 	if (r == 0)
 		r = collect_names(c, s, NEEDS_CGROUP, 0, &all);
 	if (r == 0)
-		r = memcgs_read(&c->proc, s, &all, MEMCGS_DETAILS, NULL, NULL, &c->memcg_left_us);
+		r = memcgs_read(&c->proc, s, &all, MEMCGS_LIMITS, NULL, NULL, &c->memcg_left_us);
+	if (r == 0)
+		r = memcgs_read_near(&c->proc, s, &c->memcg_rates, &c->memcg_left_us);
+	c->limits_alone = true;
 	note_left_out(c);
 	return r;
+}
+
+/* The names of containers at their limits, for one process of each. */
+static int name_held(struct collector *c)
+{
+	cleanup(process_list_done) struct process_list held = {};
+	struct snapshot *s = &c->snapshot;
+	int r = process_list_reserve(&held, s->count);
+
+	for (size_t i = 0; r == 0 && i < s->memcg_count; i++) {
+		const struct memcg *m = &s->memcg[i];
+
+		if (!memcg_is_near(m))
+			continue;
+		for (size_t k = 0; k < s->count && held.count < s->count; k++) {
+			struct process *p = &s->process[k];
+
+			if (!p->cgroup || !p->controlled || !cgroup_holds(m->path, p->cgroup))
+				continue;
+			held.item[held.count++] = p;
+			break;
+		}
+	}
+	return r < 0 || !held.count ? r : collect_names(c, s, 0, CONTAINERS_US, &held);
+}
+
+int collector_look_closer(struct collector *c)
+{
+	int r = 0;
+
+	if (collector_replays(c))
+		return 0;
+	if (!c->snapshot.memcg && may_be_near(&c->snapshot))
+		r = read_limits(c);
+	if (r == 0)
+		r = look_again(c);
+	return r < 0 ? r : name_held(c);
 }
 
 int collect_choose_rows(struct collector *c, const struct query *query)
@@ -233,15 +324,12 @@ static int read_freed(struct collector *c, const struct query *q)
 	return r == -ENOMEM ? r : 0;
 }
 
-/* In a single snapshot, what happens to cgroups at their limits takes a second reading. */
 static int read_all_memcgs(struct collector *c)
 {
 	int r = memcgs_read(&c->proc, &c->snapshot, &c->rows.matched, MEMCGS_ALL, NULL,
 			    &c->memcg_rates, &c->memcg_left_us);
 
-	return r < 0 || c->spec.continuous ? r
-					   : memcgs_read_again(&c->proc, &c->snapshot,
-							       &c->memcg_rates, &c->memcg_left_us);
+	return r < 0 ? r : look_again(c);
 }
 
 int collect_shape_rows(struct collector *c, const struct query *q, struct result *ret)

@@ -32,9 +32,10 @@ int collector_charge(struct collector *c, struct process_list *processes, unsign
  */
 int collector_read_memcgs(struct collector *c, bool details);
 /*
- * The same for all processes, of which one may be near its limit. Not for a recording. It takes 0.1
- * ms for each cgroup.
+ * What findings need beyond a snapshot: the limits of all memory cgroups, all of those that are
+ * near one; and in a single snapshot, where a cgroup is at its limit or tasks wait, what happens
+ * there in 0.2 s. Not for a recording.
  */
-int collector_read_limits(struct collector *c);
+int collector_look_closer(struct collector *c);
 
 #endif

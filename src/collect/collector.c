@@ -634,6 +634,11 @@ static int complete_machine(struct collector *c)
 		machine_read_figures(&c->proc, &s->host, &s->system);
 	else
 		machine_read(&c->proc, &s->host, &s->system);
+	machine_rates_make(&c->totals_before, &s->system.totals, &s->system.rates);
+	c->totals_before = s->system.totals;
+	kill_history_add(&c->kills, &s->system.oom_kills, s->time_ms, (int64_t)s->host.boot_ms,
+			 &s->system.recent_kills);
+	c->limits_alone = false;
 	set_waits(c);
 	if (read_files(c) == -ENOMEM || read_swap(c) == -ENOMEM)
 		return -ENOMEM;

@@ -139,6 +139,9 @@ struct collector {
 	bool swap_shmem_known;
 	uint64_t memcg_left_us; /* for reading memory cgroups until the next query */
 	struct memcg_rates memcg_rates;
+	bool limits_alone; /* of the memory cgroups of the snapshot; more of those near one */
+	struct machine_totals totals_before;
+	struct kill_history kills; /* what happened before it is set by the caller */
 };
 
 /* The state that must be set before collector_open(), and the state after collector_close(). */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* zmem-bpf [snapshot]: one snapshot, in any format. */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -8,6 +10,7 @@
 #include "base/clock.h"
 #include "base/count.h"
 #include "command/table.h"
+#include "report/findings.h"
 #include "report/head.h"
 #include "report/report.h"
 #include "report/summary.h"
@@ -23,7 +26,7 @@
 #define ROWS_LEAST 8
 /* Lines of a terminal that are not rows: header, others, total, summary, a note, a prompt. */
 #define LINES_AROUND 8
-/* Further ones with a head: swap, limits, what to type next. */
+/* Further ones with a head: swap, a finding, what to type next. */
 #define HEAD_AROUND    3
 #define FOLDED_COLUMNS 120 /* columns of the summary that may need a line more */
 
@@ -35,6 +38,12 @@ static bool has_head(const struct options *o, const struct output *out)
 {
 	return out->terminal && o->format == FORMAT_TABLE && !o->quiet && !o->no_header &&
 	       !o->total && !o->pids && !o->users && !o->filter && !o->cgroup && !o->units;
+}
+
+static bool has_findings(const struct options *o, const struct output *out)
+{
+	return has_head(o, out) || o->format == FORMAT_HTML || o->format == FORMAT_JSON ||
+	       options_metrics(o);
 }
 
 /* Lines that the rows leave to the head. On a low terminal they come first. */
@@ -90,31 +99,38 @@ static size_t count_lines(const struct strbuf *text)
 	return lines;
 }
 
-/* RAM gets the lines that the table leaves, but for those of swap, limits and a prompt. */
+/* RAM gets the lines that the table leaves, but for those of swap, findings and a prompt. */
 static void render_with_head(const struct session *s, const struct result *result,
-			     const struct table_style *style, struct output *out, bool recorded)
+			     const struct table_style *style, struct output *out)
 {
-	cleanup(strbuf_done) struct strbuf table = {}, next = {};
+	const enum finding_level least = result->hints ? FINDING_HINT : FINDING_WARNING;
+	cleanup(strbuf_done) struct strbuf table = {}, next = {}, wrong = {};
+	cleanup_free struct findings *findings = malloc(sizeof(*findings));
 	size_t others, lines = HEAD_MOST;
 	struct head head;
 
+	if (!findings) {
+		out->buf.error = -ENOMEM;
+		return;
+	}
+	findings_find(result->snapshot, result, findings);
 	head_begin(&head, result->snapshot, result->snapshot->system.ram, style);
-	head.recorded = recorded;
 	render_table(&table, result, style);
-	head_print_next(&next, &head, NULL);
-	others = count_lines(&table) + count_lines(&next) + head_has_limits(&head) +
+	findings_print(&wrong, findings, least, FINDINGS_FIRST, style);
+	findings_print_next(&next, findings, least, s->options->self, style->width);
+	others = count_lines(&table) + count_lines(&next) + count_lines(&wrong) +
 		 lines_of_note(s, out) + 2;
 	if (out->height && out->height < others + HEAD_MOST)
 		lines = out->height > others + HEAD_LEAST ? out->height - others : HEAD_LEAST;
+	strbuf_put(&out->buf, wrong.data, wrong.len);
 	head_print(&out->buf, &head, lines);
 	strbuf_put(&out->buf, table.data, table.len);
 	strbuf_put(&out->buf, next.data, next.len);
 	if (!out->buf.error)
-		out->buf.error = table.error ? table.error : next.error;
+		out->buf.error = table.error ? table.error : wrong.error ? wrong.error : next.error;
 }
 
-static void render(const struct session *s, const struct result *result, struct output *out,
-		   bool recorded)
+static void render(const struct session *s, const struct result *result, struct output *out)
 {
 	const struct options *o = s->options;
 	struct table_style style = session_style(s, out->color, out->width);
@@ -123,7 +139,7 @@ static void render(const struct session *s, const struct result *result, struct 
 	style.recorded = o->replay;
 	style.head = has_head(o, out);
 	if (style.head)
-		render_with_head(s, result, &style, out, recorded);
+		render_with_head(s, result, &style, out);
 	else if (o->format == FORMAT_JSON)
 		render_json(&out->buf, result);
 	else if (o->format == FORMAT_NDJSON)
@@ -207,7 +223,7 @@ static void print_timing(const struct collector *c, const struct result *r, uint
 			(long long)balance->mapped_residual / 1024);
 }
 
-static int run(struct session *s, struct output *out, bool recorded)
+static int run(struct session *s, struct output *out)
 {
 	const struct options *o = s->options;
 	struct result result;
@@ -216,14 +232,13 @@ static int run(struct session *s, struct output *out, bool recorded)
 
 	s->query.fit = rows_that_fit(s, out);
 	r = session_collect(s, &result);
-	/* If tasks stall, a cgroup may be at its limit. At other times this costs time in vain. */
-	if (r == 0 && (o->format == FORMAT_HTML ||
-		       (has_head(o, out) && system_stalls(&result.snapshot->system))))
-		r = session_read_limits(s);
+	if (r == 0 && has_findings(o, out))
+		r = session_look_closer(s);
 	if (r)
 		return r;
 	start = clock_us(CLOCK_MONOTONIC);
-	render(s, &result, out, recorded);
+	result.hints = o->verbose;
+	render(s, &result, out);
 	r = output_finish(out);
 	start = clock_us(CLOCK_MONOTONIC) - start;
 	if (o->format == FORMAT_FOLDED)
@@ -255,8 +270,7 @@ int command_snapshot(const struct options *o)
 	cleanup(session_close) struct session session = SESSION_CLOSED;
 	cleanup(output_close) struct output out = {.file.fd = -1};
 	struct collect_spec spec = session_spec(o);
-	/* Later, no file can be opened. */
-	bool recorded = !o->replay && replay_usual_exists();
+	struct recent_kills kills = {};
 	const char *group = options_group_key(o);
 	int r;
 
@@ -269,13 +283,17 @@ int command_snapshot(const struct options *o)
 	/* The first lines of a terminal and of a page name them. */
 	spec.largest_named =
 		o->format == FORMAT_HTML || (o->format == FORMAT_TABLE && !spec.figures_only);
+	/* Later, no file can be opened. */
+	if (!o->replay)
+		replay_recent_kills(&kills, NULL);
 	/* A bad option or file is reported before anything is measured. */
 	r = session_open(&session, o, &spec);
+	session.collector.kills.before = kills;
 	if (r == 0)
 		session_note_frame(&session);
 	if (r == 0)
 		r = output_open(&out, o);
 	if (r == 0)
-		r = run(&session, &out, recorded);
+		r = run(&session, &out);
 	return r;
 }

@@ -8,12 +8,6 @@
 #include "session/output.h"
 #include "session/session.h"
 
-/* The short form has the memory cgroup that is nearest to its limit. */
-static bool has_limits(const struct options *o)
-{
-	return o->format == FORMAT_TABLE && !o->long_table && !o->wide && !o->replay;
-}
-
 static int show(struct session *s, struct output *out, const uint64_t *kills_today)
 {
 	const struct options *o = s->options;
@@ -26,8 +20,8 @@ static int show(struct session *s, struct output *out, const uint64_t *kills_tod
 	s->query.total = true;
 	s->query.needs = 0;
 	r = session_collect(s, &result);
-	if (r == 0 && has_limits(o))
-		r = session_read_limits(s);
+	if (r == 0)
+		r = session_look_closer(s);
 	if (r)
 		return r;
 	r = s->replay.reader ? replay_find_census(&s->replay, s->replay.frame - 1, false,
@@ -39,6 +33,8 @@ static int show(struct session *s, struct output *out, const uint64_t *kills_tod
 	report.cgroups = o->by == BY_CGROUP;
 	report.nodes = o->by == BY_NODE;
 	report.all = o->long_table || o->wide;
+	report.verbose = o->verbose;
+	report.self = o->self;
 	report.kills_today = kills_today;
 	if (o->format == FORMAT_JSON)
 		render_system_json(&out->buf, &report);
@@ -53,9 +49,10 @@ int command_system(const struct options *o)
 	cleanup(session_close) struct session session = SESSION_CLOSED;
 	cleanup(output_close) struct output out = {.file.fd = -1};
 	struct collect_spec spec = session_spec(o);
-	uint64_t kills;
+	struct recent_kills kills = {};
+	uint64_t today;
 	/* Later, no file can be opened. */
-	bool kills_known = has_limits(o) && replay_kills_today(&kills);
+	const bool recorded = !o->replay && replay_recent_kills(&kills, &today);
 	int r;
 
 	spec.files = FILES_ALL;
@@ -64,9 +61,10 @@ int command_system(const struct options *o)
 	spec.census_method = o->exact ? CENSUS_EXACT : CENSUS_AUTO;
 	r = session_open(&session, o, &spec);
 
+	session.collector.kills.before = kills;
 	if (r == 0)
 		session_note_frame(&session);
 	if (r == 0)
 		r = output_open(&out, o);
-	return r ? r : show(&session, &out, kills_known ? &kills : NULL);
+	return r ? r : show(&session, &out, recorded ? &today : NULL);
 }

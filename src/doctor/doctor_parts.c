@@ -138,16 +138,8 @@ void doctor_add_swap(struct doctor *d)
 	source_close(engine);
 }
 
-/* So many deleted cgroups, or so small a part of RAM in them, are nothing to tell. */
-#define DELETED_USUAL 100
-#define DELETED_PART  100
-
 static void judge_frames(struct doctor *d, const struct ram *ram)
 {
-	cleanup(strbuf_done) struct strbuf deleted = {};
-	const bool many = ram->deleted_cgroups > DELETED_USUAL ||
-			  ram->deleted_bytes > ram->frames / DELETED_PART;
-
 	if (ram->method == RAM_COUNTERS) {
 		doctor_add(&d->rows, "page frames", FAILS, "%s", ram->reason);
 		return;
@@ -155,11 +147,6 @@ static void judge_frames(struct doctor *d, const struct ram *ram)
 	doctor_add(&d->rows, "page frames", WORKS, "%s in %s; they agree with the counters",
 		   ram->method == RAM_EXACT ? "counted" : "a sample was counted",
 		   span_text((double)ram->duration_us / 1e6).text);
-	say_first(&(struct line){.out = &deleted}, &(struct said){&ram_deleted_said, ram});
-	if (ram->deleted_known)
-		doctor_add(&d->rows, "cgroups", many ? FAILS : WORKS, "%s%s",
-			   deleted.len ? strbuf_str(&deleted) : "no deleted one holds memory",
-			   many ? " (system --by cgroup)" : "");
 }
 
 /* Where the RAM of the machine is: the census of system. */

@@ -216,6 +216,7 @@ int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct process_
  * none. Returns 0 or a negative errno.
  */
 enum memcgs_asked {
+	MEMCGS_LIMITS,	/* charge and limits */
 	MEMCGS_FIGURES, /* charge, limit, events */
 	MEMCGS_DETAILS, /* all counters */
 	MEMCGS_ALL,	/* likewise, also of cgroups without processes */
@@ -223,12 +224,16 @@ enum memcgs_asked {
 int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_list *processes,
 		enum memcgs_asked asked, const char *first, struct memcg_rates *rates,
 		uint64_t *left_us);
+/* Reads all of those of s->memcg that are near a limit. Returns 0 or a negative errno. */
+int memcgs_read_near(const struct procfs *proc, struct snapshot *s, struct memcg_rates *rates,
+		     uint64_t *left_us);
 /*
- * Reads those of s->memcg again after 0.2 s that are at a limit which they have reached before, and
- * those below them: what happens to them now. Returns 0 or a negative errno.
+ * Whether one of s->memcg is at a limit that it has reached before; and reads all of these, and of
+ * those below them, again: what happened to them since the last reading.
  */
-int memcgs_read_again(const struct procfs *proc, struct snapshot *s, struct memcg_rates *rates,
-		      uint64_t *left_us);
+bool memcgs_are_held(const struct snapshot *s);
+int memcgs_read_held(const struct procfs *proc, struct snapshot *s, struct memcg_rates *rates,
+		     uint64_t *left_us);
 /*
  * Reads all of one cgroup, without its path; what it does not have is not known. `scratch`: its
  * scratch memory is used. Returns 0 or a negative errno.
@@ -248,6 +253,8 @@ void machine_read_cpus(const struct procfs *proc, struct process *const *process
 struct partly_mapped machine_partly_mapped(void);
 /* Reads names and values of the machine. What cannot be read stays empty, 0 or without its bit. */
 void machine_read(const struct procfs *proc, struct host_info *host, struct system_info *system);
+/* Reads vmstat again: what happened since boot. */
+void machine_read_totals(const struct procfs *proc, uint32_t page_size, struct system_info *system);
 /*
  * Whether kernel.task_delayacct is on. False: the kernel does not tell, before 5.14
  * (kernel/delayacct.c).

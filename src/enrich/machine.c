@@ -2,6 +2,7 @@
 /* Host and memory of the machine. What cannot be read stays empty or unset. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -64,12 +65,17 @@ static void add_zram(void *arg, const char *name, const struct zram_stat *stat)
 {
 	struct system_info *system = arg;
 	struct zram_device *device;
+	char path[64];
+	uint64_t size;
 
 	if (system->zram_count == ZRAM_MAX)
 		return;
 	device = &system->zram[system->zram_count++];
 	snprintf(device->name, sizeof(device->name), "%s", name);
 	device->stat = *stat;
+	snprintf(path, sizeof(path), "/sys/block/%s/disksize", device->name);
+	if (file_number(AT_FDCWD, path, "", &size))
+		device->size = size;
 }
 
 static void read_swaps(const struct procfs *proc, struct system_info *system)
@@ -82,6 +88,22 @@ static void read_swaps(const struct procfs *proc, struct system_info *system)
 	system->swap_count = count > 0 ? (size_t)count : 0;
 }
 
+void machine_read_totals(const struct procfs *proc, uint32_t page_size, struct system_info *system)
+{
+	struct machine_totals *t = &system->totals;
+	char text[32768];
+	ssize_t len = procfs_read(proc, "vmstat", text, sizeof(text));
+
+	*t = (struct machine_totals){.read_us = clock_us(CLOCK_MONOTONIC)};
+	if (len <= 0)
+		return;
+	swap_activity_parse(text, page_size, &system->swapped);
+	oom_kills_parse(text, &system->oom_kills);
+	t->swapped = system->swapped;
+	t->known = t->swapped.known && refaults_parse(text, page_size, &t->refaulted) == 0 &&
+		   scans_parse(text, page_size, &t->scanned) == 0;
+}
+
 /* What the kernel does not have stays unknown. */
 static void read_activity(const struct procfs *proc, struct system_info *system, uint32_t page_size)
 {
@@ -90,11 +112,7 @@ static void read_activity(const struct procfs *proc, struct system_info *system,
 
 	if (len > 0)
 		memory_pressure_parse(text, (size_t)len, &system->pressure);
-	len = procfs_read(proc, "vmstat", text, sizeof(text));
-	if (len > 0) {
-		swap_activity_parse(text, page_size, &system->swapped);
-		oom_kills_parse(text, &system->oom_kills);
-	}
+	machine_read_totals(proc, page_size, system);
 	len = procfs_read(proc, "net/sockstat", text, sizeof(text));
 	if (len > 0)
 		sockstat_parse(text, (size_t)len, page_size, &system->sockets);
@@ -290,6 +308,64 @@ struct partly_mapped machine_partly_mapped(void)
 	return found;
 }
 
+/* ---- what matters where there is much of it ---- */
+
+/* Whether it is a share of RAM, or more. */
+static bool is_part(const struct meminfo *m, enum meminfo_counter what, unsigned part)
+{
+	return meminfo_has(m, what) && meminfo_has(m, MEMINFO_TOTAL) &&
+	       m->value[what] >= m->value[MEMINFO_TOTAL] / part;
+}
+
+#define HUGETLB_DIR "/sys/kernel/mm/hugepages"
+
+/* Of all sizes. A page is free, and reserved by a process that has not touched it yet. */
+static bool read_unused_hugetlb(uint64_t *ret)
+{
+	cleanup_closedir DIR *dir = opendir(HUGETLB_DIR);
+	const struct dirent *e;
+	bool known = false;
+
+	*ret = 0;
+	while (dir && (e = readdir(dir))) {
+		char path[512];
+		uint64_t kb, nr_free, reserved;
+
+		if (strncmp(e->d_name, "hugepages-", 10) != 0)
+			continue;
+		kb = strtoull(e->d_name + 10, NULL, 10);
+		snprintf(path, sizeof(path), HUGETLB_DIR "/%s/free_hugepages", e->d_name);
+		if (!file_number(AT_FDCWD, path, "", &nr_free))
+			return false;
+		snprintf(path, sizeof(path), HUGETLB_DIR "/%s/resv_hugepages", e->d_name);
+		if (!file_number(AT_FDCWD, path, "", &reserved))
+			return false;
+		known = true;
+		*ret += nr_free > reserved ? (nr_free - reserved) * kb * 1024 : 0;
+	}
+	return known;
+}
+
+static void read_rest(const struct procfs *proc, struct system_info *system)
+{
+	const struct meminfo *m = &system->meminfo;
+	char text[256];
+	uint64_t mode;
+	ssize_t len;
+
+	if (is_part(m, MEMINFO_HUGETLB, 20))
+		system->hugetlb_unused_known = read_unused_hugetlb(&system->hugetlb_unused);
+	if (is_part(m, MEMINFO_SLAB_RECLAIMABLE, 20)) {
+		len = procfs_read(proc, "sys/fs/dentry-state", text, sizeof(text));
+		if (len > 0)
+			dentries_parse(text, (size_t)len, &system->dentries);
+	}
+	if (meminfo_has(m, MEMINFO_COMMIT_LIMIT) && meminfo_has(m, MEMINFO_COMMITTED) &&
+	    m->value[MEMINFO_COMMITTED] >= m->value[MEMINFO_COMMIT_LIMIT] / 8 * 7 &&
+	    file_number(proc->fd, "sys/vm/overcommit_memory", "", &mode))
+		system->overcommit_strict = mode == 2; /* OVERCOMMIT_NEVER */
+}
+
 void machine_read_figures(const struct procfs *proc, struct host_info *host,
 			  struct system_info *system)
 {
@@ -308,6 +384,7 @@ void machine_read(const struct procfs *proc, struct host_info *host, struct syst
 	if (!system->free.known)
 		read_zones(proc, system, host->page_size);
 	system->partly_mapped = machine_partly_mapped();
+	read_rest(proc, system);
 	read_activity(proc, system, host->page_size);
 	read_boot_id(proc, host);
 }

@@ -30,9 +30,6 @@
 /* ---- values of one cgroup ---- */
 
 #define COMPONENT_MAX 256
-/* Between two readings of a cgroup at its limit. */
-#define AGAIN_US 200000
-
 /* No limit: PAGE_COUNTER_MAX pages, which v1 shows as a number near 2^63. */
 #define UNLIMITED ((uint64_t)1 << 62)
 
@@ -42,6 +39,7 @@ enum memcg_parts {
 	MEMCG_PARTS = 1 << 1,
 	MEMCG_ABOVE = 1 << 2, /* the same of the cgroups above them */
 	MEMCG_ALL = 1 << 3,   /* also cgroups that are not asked for */
+	MEMCG_HIGH = 1 << 4,  /* of all parts, memory.high alone */
 };
 
 /* Returns 0, or a negative errno without files or memory. "max" and other text is UNLIMITED. */
@@ -230,10 +228,12 @@ static int read_limits(const struct cgroup_mounts *h, int dirfd, unsigned parts,
 	int r = read_limit(dirfd, h->v2 ? "memory.max" : "memory.limit_in_bytes", &m->limit_known,
 			   &m->limit);
 
-	if (r < 0 || !h->v2 || !(parts & MEMCG_PARTS))
+	if (r < 0 || !h->v2 || !(parts & (MEMCG_PARTS | MEMCG_HIGH)))
 		return r;
 	r = read_detail_limit(dirfd, "memory.high", COUNTER_MEM_HIGH, m);
-	return r < 0 ? r : read_detail_limit(dirfd, "memory.swap.max", COUNTER_MEM_SWAP_LIMIT, m);
+	return r < 0 || !(parts & MEMCG_PARTS)
+		       ? r
+		       : read_detail_limit(dirfd, "memory.swap.max", COUNTER_MEM_SWAP_LIMIT, m);
 }
 
 /* This file tells the root of v1, which has no charge; the root of v2 has no counters. */
@@ -249,7 +249,7 @@ static int read_values(const struct cgroup_mounts *h, int dirfd, unsigned parts,
 
 	m->current_known = m->current < UNLIMITED;
 	m->read_us = clock_us(CLOCK_MONOTONIC);
-	if (r == 0 && (!h->v2 || parts & MEMCG_PARTS))
+	if (r == 0 && (h->v2 ? parts & MEMCG_PARTS : !(parts & MEMCG_HIGH)))
 		r = read_stat(h, dirfd, parts, m);
 	if (r == 0 && parts & MEMCG_PARTS)
 		return read_details(h, dirfd, m);
@@ -436,6 +436,9 @@ static int read_level(struct walk *w)
 
 	/* The root has no charge, and no limit. */
 	if (l->read || (w->levels == 1 && !w->mounts->v2 && is_v1_root(l->fd)))
+		return 0;
+	/* Where limits are looked for, nothing else of it is asked for. */
+	if (w->reading->parts & MEMCG_HIGH && !m.limit_known && !memcg_has(&m, COUNTER_MEM_HIGH))
 		return 0;
 	r = read_values(w->mounts, l->fd, w->reading->parts, &m);
 	if (r < 0)
@@ -719,22 +722,6 @@ static int read_wanted(struct reading *r, const struct procfs *proc, struct aren
 
 /* ---- groups ---- */
 
-static void set_counters(struct process *p, const struct memcg *m)
-{
-	if (m->current_known)
-		process_set(p, COUNTER_MEM_CURRENT, m->current);
-	if (m->limit_known)
-		process_set(p, COUNTER_MEM_LIMIT, m->limit);
-	for (int c = COUNTER_MEM_HIGH; c < COUNTER_COUNT; c++) {
-		if (memcg_has(m, c))
-			process_set(p, c, m->detail[c - COUNTER_MEM_HIGH]);
-	}
-	if (m->max_known)
-		process_set(p, COUNTER_LIMIT_HITS, m->max);
-	if (m->high_known)
-		process_set(p, COUNTER_HIGH_HITS, m->high);
-}
-
 /*
  * Finds the cgroup or, if some were left out, the nearest one above it that was read. Sets
  * *ret_above to the length of the path of the latter; 0: it is the cgroup itself.
@@ -785,7 +772,7 @@ static void set_limits(const struct memcg *item, size_t count, bool left_out, bo
 			m = find_nearest(item, count, g->cgroup, left_out, &g->memcg_above);
 		if (!m || !g->charged)
 			continue;
-		set_counters(g, m);
+		memcg_charges(m, g->charged);
 		if (above && !g->memcg_above)
 			set_nearest(g, item, count, m, page_size);
 	}
@@ -878,11 +865,14 @@ int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_li
 		enum memcgs_asked asked, const char *first, struct memcg_rates *rates,
 		uint64_t *left_us)
 {
+	static const unsigned parts[] = {[MEMCGS_LIMITS] = MEMCG_HIGH,
+					 [MEMCGS_FIGURES] = MEMCG_EVENTS,
+					 [MEMCGS_DETAILS] = MEMCG_PARTS,
+					 [MEMCGS_ALL] = MEMCG_PARTS | MEMCG_ALL};
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	cleanup(reading_done) struct reading reading = {
 		.arena = &s->arena,
-		.parts = MEMCG_ABOVE | (asked == MEMCGS_FIGURES ? MEMCG_EVENTS : MEMCG_PARTS) |
-			 (asked == MEMCGS_ALL ? MEMCG_ALL : 0),
+		.parts = MEMCG_ABOVE | parts[asked],
 		.rates = rates,
 	};
 	cleanup(process_list_done) struct process_list one = {};
@@ -908,18 +898,17 @@ int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_li
 	return 0;
 }
 
-/*
- * Whether it is at a limit of its own at which it was before. Near it is enough: page cache makes
- * room for what is charged next.
- */
+static bool is_near(const struct snapshot *s, const struct memcg *m)
+{
+	(void)s;
+	return memcg_is_near(m);
+}
+
+/* Whether it is at a limit at which it was before. */
 static bool is_at_limit(const struct memcg *m)
 {
-	uint64_t high = memcg_has(m, COUNTER_MEM_HIGH) ? memcg_detail(m, COUNTER_MEM_HIGH) : 0;
-
-	return m->current_known &&
-	       ((m->max_known && m->max && m->limit_known &&
-		 m->current >= m->limit - m->limit / 8) ||
-		(m->high_known && m->high && high && m->current >= high - high / 8));
+	return memcg_is_near(m) &&
+	       ((m->max_known && m->max && m->limit_known) || (m->high_known && m->high));
 }
 
 /* Whether the cgroup or one above it is. */
@@ -936,8 +925,18 @@ static bool is_held(const struct snapshot *s, const struct memcg *m)
 	return m;
 }
 
-int memcgs_read_again(const struct procfs *proc, struct snapshot *s, struct memcg_rates *rates,
-		      uint64_t *left_us)
+bool memcgs_are_held(const struct snapshot *s)
+{
+	for (size_t i = 0; i < s->memcg_count; i++) {
+		if (is_at_limit(&s->memcg[i]))
+			return true;
+	}
+	return false;
+}
+
+static int read_some(const struct procfs *proc, struct snapshot *s,
+		     bool (*wanted)(const struct snapshot *s, const struct memcg *m),
+		     struct memcg_rates *rates, uint64_t *left_us)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	cleanup(reading_done) struct reading reading = {
@@ -947,12 +946,11 @@ int memcgs_read_again(const struct procfs *proc, struct snapshot *s, struct memc
 	for (size_t i = 0; r == 0 && i < s->memcg_count; i++) {
 		const char *path = s->memcg[i].path;
 
-		if (is_held(s, &s->memcg[i]))
+		if (wanted(s, &s->memcg[i]))
 			r = add_wanted(&reading, path, strlen(path), false, false);
 	}
 	if (r < 0 || !reading.wanted_count)
 		return r;
-	usleep(AGAIN_US);
 	r = read_wanted(&reading, proc, mark.arena, left_us);
 	for (size_t i = 0; r == 0 && i < reading.count; i++) {
 		const struct memcg *now = &reading.item[i];
@@ -966,6 +964,18 @@ int memcgs_read_again(const struct procfs *proc, struct snapshot *s, struct memc
 		m->path = path;
 	}
 	return r;
+}
+
+int memcgs_read_near(const struct procfs *proc, struct snapshot *s, struct memcg_rates *rates,
+		     uint64_t *left_us)
+{
+	return read_some(proc, s, is_near, rates, left_us);
+}
+
+int memcgs_read_held(const struct procfs *proc, struct snapshot *s, struct memcg_rates *rates,
+		     uint64_t *left_us)
+{
+	return read_some(proc, s, is_held, rates, left_us);
 }
 
 int memcg_read(const struct procfs *proc, struct snapshot *scratch, const char *path,

@@ -74,22 +74,6 @@ SENTENCES(head_swap, &swap, NULL, "Swap [{!swap_total}none||{swap_total}||not kn
 	  "{?swap_total}: used {swap_used}[ = processes {of_processes}[ + tmpfs {of_tmpfs+}]"
 	  "[ + other {of_others+}]][, in {in}/s, out {out}/s]");
 
-/* ---- limits ---- */
-
-SAID(percent, AMOUNT,
-     value_signed(r->fullest.memcg,
-		  r->fullest.memcg ? (int64_t)(100 * head_fullness(&r->fullest) + 0.5) : 0));
-SAID(limit, BYTES, value_bytes(r->fullest.memcg, r->fullest.limit.limit));
-SAID(path, TEXT, value_text(r->fullest.memcg ? r->fullest.memcg->path : NULL), .flags = FIELD_PATH);
-SAID(kills, AMOUNT, value_unsigned(s->oom_kills.known, s->oom_kills.count));
-SAID(today, AMOUNT, value_unsigned(r->kills_today, r->kills_today ? *r->kills_today : 0));
-static FIELDS(limits, &field_percent, &field_limit, &field_path, &field_kills, &field_today);
-
-#define LIMITS                                                                                     \
-	"[Fullest cgroup: {percent} % of {limit} in {path|36}  ]"                                  \
-	"[OOM kills since boot: {kills+}[, today: {today}]]"
-SENTENCES(head_limits_said, &limits, NULL, LIMITS);
-
 /* ---- in the page ---- */
 
 static bool some_unread(const struct collection *c)
@@ -103,10 +87,9 @@ ROWS(zram, "zram", &system_compressed, struct zram_device, true, s->zram, s->zra
 SAID(zswap, OBJECT, value_row(s), .fields = &system_zswap);
 static FIELDS(page, &field_collection, &field_unread, &field_used, &field_freeable, &field_free,
 	      &field_some, &field_full, &field_swap_total, &field_swap_used, &field_zram,
-	      &field_zswap, &field_percent, &field_limit, &field_path, &field_kills, &field_today);
+	      &field_zswap);
 
-const char *const page_keys[] = {"badge", "made", "pressure", "ram",
-				 "swap",  "zram", "zswap",    "limits"};
+const char *const page_keys[] = {"badge", "made", "pressure", "ram", "swap", "zram", "zswap"};
 SENTENCES(
 	page_said, &page, NULL,
 	"[✗ {collection.cross_check.different+} different||{?collection.complete}✓ "
@@ -120,8 +103,7 @@ SENTENCES(
 	"[{!swap_total}No swap.||{swap_used} used||Swap: not known.]",
 	"{zram; {name}: {stored_bytes} stored in {used_bytes} of RAM[, compressed {ratio_percent} : 1]}",
 	"zswap: {zswap.stored_bytes+} stored in {zswap.pool_bytes} of RAM"
-	"[, compressed {zswap.ratio_percent} : 1]",
-	LIMITS);
+	"[, compressed {zswap.ratio_percent} : 1]");
 
 /* ---- what holds most ---- */
 

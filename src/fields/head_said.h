@@ -25,21 +25,13 @@ struct head {
 	const struct ram *ram; /* NULL: none */
 	const struct table_style *style;
 	const struct swap_rates *rates; /* to be set by the caller; NULL: not known */
-	bool recorded;			/* likewise: there is a recording of this machine */
 	const uint64_t *kills_today;	/* likewise: OOM kills in a recording */
 	struct overview overview;
-	struct head_limit fullest; /* its memcg is NULL: there is none */
 };
-
-/* How much of the limit is used, up to 1. */
-static inline double head_fullness(const struct head_limit *l)
-{
-	return 1 - (double)l->limit.left / (double)l->limit.limit;
-}
 
 /* Rows are struct head. The first sentence of RAM and of swap has the whole, the second its parts.
  */
-extern const struct sentences head_ram, head_pressure, head_swap, head_limits_said;
+extern const struct sentences head_ram, head_pressure, head_swap;
 
 /* What the page says: a text for each of page_keys, its keys in JSON. */
 extern const struct sentences page_said;

@@ -119,6 +119,7 @@ struct result {
 	bool memcgs;		/* the groups are all memory cgroups */
 	bool tree;		/* rows have the sums of the rows below them */
 	bool app;		/* it was asked for; a recording has it in any case */
+	bool hints;		/* likewise findings of that level */
 	const struct row *rows; /* shown, in order */
 	size_t row_count;
 	size_t others_count; /* matched and not shown */

@@ -33,25 +33,6 @@ static FIELDS(checks, &field_all, &field_checked, &field_same, &field_moved, &fi
 	      &field_gone, &field_ended, &field_unchecked, &field_denied, &field_unread,
 	      &field_self, &field_ago);
 
-#undef ROW
-#define ROW const struct node_memory *r = row
-SAID(node, NUMBER, value_signed(true, r->node));
-SAID(free, BYTES, value_bytes(true, r->free));
-SAID(total, BYTES, value_bytes(true, r->total));
-static FIELDS(nodes, &field_node, &field_free, &field_total);
-
-#undef ROW
-#define ROW const struct process_away *r = row
-SAID(pid, NUMBER, value_signed(true, r->process->pid));
-SAID(name, TEXT, value_text(r->process->name ? r->process->name : r->process->comm));
-SAID(runs_on, NUMBERS, value_rows(true, r->node, r->nodes), .row_size = sizeof(int32_t));
-SAID(runs_on_count, AMOUNT, value_unsigned(true, r->nodes));
-SAID(away_bytes, BYTES, value_bytes(true, r->bytes));
-SAID(all_bytes, BYTES, value_bytes(true, r->all));
-SAID(others, AMOUNT, value_unsigned(true, r->others));
-static FIELDS(away, &field_pid, &field_name, &field_runs_on, &field_runs_on_count,
-	      &field_away_bytes, &field_all_bytes, &field_others);
-
 /* ---- values of the result ---- */
 
 #undef ROW
@@ -121,9 +102,6 @@ SAID(hugetlb, BYTES,
      value_bytes(t->have &COUNTER_BIT(COUNTER_HUGETLB_PSS), t->value[COUNTER_HUGETLB_PSS]));
 SAID(freed_rows, AMOUNT, value_unsigned(true, r->freed_rows));
 ROWS(freed, "freed", &reasons, struct reason_count, true, r->freed, PSS_STATUS_COUNT, "", 0);
-SAID(away, OBJECT, value_row(r->away.process ? &r->away : NULL), .fields = &away);
-SAID(roomy, OBJECT, value_row(r->roomy), .fields = &nodes);
-SAID(full, OBJECT, value_row(r->full), .fields = &nodes);
 SAID(shmem, BYTES, value_bytes(true, r->shmem));
 
 static struct value swap_used(const struct snapshot *s)
@@ -185,12 +163,11 @@ static FIELDS(summary, &field_pss_is_missing, &field_with_pss, &field_processes,
 	      &field_hidden, &field_late, &field_late_left_out, &field_late_count,
 	      &field_late_least, &field_late_unknown, &field_more_pids, &field_recorded,
 	      &field_no_charge, &field_from_proc, &field_fallback_reason, &field_lazyfree,
-	      &field_hugetlb, &field_freed_rows, &field_freed, &field_away, &field_roomy,
-	      &field_full, &field_shmem, &field_swap, &field_whole, &field_swap_of_processes,
-	      &field_swap_of_none, &field_some_hidden, &field_memcgs, &field_deleted,
-	      &field_deleted_bytes, &field_deleted_reason, &field_dying, &field_no_swap,
-	      &field_by_strain, &field_unsorted, &field_unsorted_why, &field_no_group,
-	      &field_nothing);
+	      &field_hugetlb, &field_freed_rows, &field_freed, &field_shmem, &field_swap,
+	      &field_whole, &field_swap_of_processes, &field_swap_of_none, &field_some_hidden,
+	      &field_memcgs, &field_deleted, &field_deleted_bytes, &field_deleted_reason,
+	      &field_dying, &field_no_swap, &field_by_strain, &field_unsorted, &field_unsorted_why,
+	      &field_no_group, &field_nothing);
 
 /* ---- sentences ---- */
 
@@ -231,19 +208,13 @@ SENTENCES(summary_line, &summary, NULL, COUNT "; " SOURCES);
  * Swap in use is a value of the machine: where rows are filtered out it is not shown. It tells when
  * shared memory fills swap, which no process's SWAP shows.
  */
-SENTENCES(
-	summary_said, &summary, NULL, COUNT,
-	"of it {lazyfree+} are lazily freed: the kernel takes them when it needs memory",
-	"and {hugetlb+} in pages of hugetlb, which PSS leaves out",
-	"FREED of {freed_rows+} row{s} is not known: {freed: {count+} {why}}", SOURCES,
-	"pid {away.pid} ({away.name}) runs on {?away.runs_on_count}node{s} {away.runs_on} alone "
-	"and has {away.away_bytes} of {away.all_bytes} on other nodes[; so {?away.others}{does/do} "
-	"{away.others} more process{es} with most of {its memory/theirs}]",
-	"{swap} are in swap while node {roomy.node} has {roomy.free} free; node {full.node} has "
-	"{full.free} of {full.total} (zmem-bpf system --by node)",
-	"shared memory and tmpfs in no PSS: {shmem+} (zmem-bpf files)",
-	"{?whole}swap in use {swap+}[ = {swap_of_processes} of processes + {swap_of_none} of "
-	"[{?some_hidden}hidden processes, ]shmem, tmpfs and swap cache]");
+SENTENCES(summary_said, &summary, NULL, COUNT,
+	  "of it {lazyfree+} are lazily freed: the kernel takes them when it needs memory",
+	  "and {hugetlb+} in pages of hugetlb, which PSS leaves out",
+	  "FREED of {freed_rows+} row{s} is not known: {freed: {count+} {why}}", SOURCES,
+	  "shared memory and tmpfs in no PSS: {shmem+} (zmem-bpf files)",
+	  "{?whole}swap in use {swap+}[ = {swap_of_processes} of processes + {swap_of_none} of "
+	  "[{?some_hidden}hidden processes, ]shmem, tmpfs and swap cache]");
 SENTENCES(summary_memcgs, &summary, NULL,
 	  "{memcgs} memory cgroup{s}[{?by_strain}: first what hurts, then by the nearest limit]"
 	  "[; deleted ones are not known: {deleted_reason}"

@@ -12,15 +12,6 @@ struct reason_count {
 	size_t count;
 };
 
-/* A process with most of its memory on nodes that it does not run on. */
-struct process_away {
-	const struct process *process; /* NULL: there is none */
-	int32_t node[NODES_MAX];       /* that it runs on */
-	uint32_t nodes;
-	uint64_t bytes, all; /* on other nodes, and on all */
-	size_t others;	     /* processes like it */
-};
-
 #define MISSING_REASONS 5
 
 /* A result, and what was looked for in it. */
@@ -29,8 +20,6 @@ struct summary {
 	struct reason_count missing[MISSING_REASONS]; /* PSS of processes */
 	size_t freed_rows;			      /* with memory, and without FREED */
 	struct reason_count freed[PSS_STATUS_COUNT];  /* why */
-	struct process_away away;
-	const struct node_memory *full, *roomy; /* while swap is in use; NULL: not both */
 	uint64_t lazyfree, shmem;		/* that are worth a line; 0: are not */
 	bool machine;				/* swap in use is told, too */
 	bool no_swap;				/* where rows are sorted by it */

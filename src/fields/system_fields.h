@@ -21,6 +21,8 @@ struct system_report {
 	struct ram counters;	     /* where there is no other */
 	bool nodes, cgroups;	     /* RAM by them was asked for */
 	bool all;		     /* every part, in a table */
+	bool verbose;		     /* and every finding */
+	const char *self;	     /* the arguments of the command that runs; NULL: another one */
 	size_t processes;	     /* with memory of their own; each address space once */
 	size_t pss_missing;	     /* those without PSS */
 	bool swap_used_known;	     /* bytes, from here on */

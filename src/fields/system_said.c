@@ -28,10 +28,6 @@ SENTENCES(
 	"{?sample}A sample of the page frames was counted, in {ram.duration_us}"
 	"[, {age_ms} before this snapshot]; --exact counts all.",
 	"{?counters}These are counters of the kernel; {ram.reason}.");
-SENTENCES(system_deleted_said, &system_document, NULL,
-	  "{ram.deleted_cgroups+} deleted cgroup{s} still {holds/hold} {ram.deleted_cgroup_bytes}: "
-	  "zmem-bpf system --by cgroup");
-
 /* ---- cgroups and nodes ---- */
 
 FLAG(charged, r->ram->cgroups);

@@ -8,7 +8,7 @@
 
 #define NODES_SHOWN 8 /* have a column of their own */
 
-extern const struct sentences system_method_said, system_deleted_said, system_no_cgroups_said,
+extern const struct sentences system_method_said, system_no_cgroups_said,
 	system_no_nodes_said, system_nodes_said, system_gpus_said;
 
 /* Rows are struct ram, the second one of the struct ram that changes are counted from. */

@@ -89,6 +89,40 @@ bool memcg_nearest(const struct memcg *item, size_t count, const struct memcg *m
 	return known;
 }
 
+bool memcg_is_near(const struct memcg *m)
+{
+	const uint64_t high =
+		memcg_has(m, COUNTER_MEM_HIGH) ? memcg_detail(m, COUNTER_MEM_HIGH) : 0;
+
+	return m->current_known && ((m->limit_known && m->current >= m->limit - m->limit / 8) ||
+				    (high && m->current >= high - high / 8));
+}
+
+bool cgroup_holds(const char *cgroup, const char *path)
+{
+	const size_t len = strlen(cgroup);
+
+	return strncmp(cgroup, path, len) == 0 && (!path[len] || path[len] == '/' || len == 1);
+}
+
+static void set_charge(struct charges *to, enum counter c, bool known, uint64_t value)
+{
+	if (!known)
+		return;
+	to->value[(int)c - COUNTERS_OF_PROCESS] = value;
+	to->have |= CHARGE_BIT(c);
+}
+
+void memcg_charges(const struct memcg *m, struct charges *to)
+{
+	set_charge(to, COUNTER_MEM_CURRENT, m->current_known, m->current);
+	set_charge(to, COUNTER_MEM_LIMIT, m->limit_known, m->limit);
+	for (int c = COUNTER_MEM_HIGH; c < COUNTER_COUNT; c++)
+		set_charge(to, c, memcg_has(m, c), m->detail[c - COUNTER_MEM_HIGH]);
+	set_charge(to, COUNTER_LIMIT_HITS, m->max_known, m->max);
+	set_charge(to, COUNTER_HIGH_HITS, m->high_known, m->high);
+}
+
 /* ---- what hurts ---- */
 
 /* Tasks waited for this part of the last 10 s, in hundredths of a percent. */

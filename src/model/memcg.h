@@ -23,6 +23,17 @@ struct memcg_limit {
 bool memcg_nearest(const struct memcg *item, size_t count, const struct memcg *m,
 		   uint32_t page_size, struct memcg_limit *ret);
 
+/*
+ * Whether it is near its limit, or memory.high, or those above it: an eighth is enough, since page
+ * cache makes room for what is charged next.
+ */
+bool memcg_is_near(const struct memcg *m);
+/* Whether the path is that of the cgroup, or of one below it. */
+bool cgroup_holds(const char *cgroup, const char *path);
+
+/* Adds what was read of the cgroup, as counters. */
+void memcg_charges(const struct memcg *m, struct charges *to);
+
 /* What hurts a cgroup now. */
 enum memcg_strain {
 	STRAIN_UNKNOWN,

@@ -246,6 +246,8 @@ struct process {
 	bool name_cut;		/* name is the beginning of a longer one */
 	bool cmdline_truncated; /* there were more arguments */
 	bool leader_exited : 1; /* its memory was read through another thread */
+	bool limit_known : 1;	/* near_limit is valid */
+	bool near_limit : 1;	/* its memory cgroup or one above is near its limit */
 	bool in_flux : 1;	/* maybe in exec, or unmapping: it may count what it does not map */
 	bool pages_unknown : 1; /* BPF found pages that it does not understand */
 	bool swap_slots : 1;	/* its SWAP_PSS comes from swap slots */
@@ -392,6 +394,7 @@ void process_round_pss(struct process *p);
 struct zram_device {
 	char name[16];
 	struct zram_stat stat;
+	uint64_t size; /* of the disk that it is, bytes; 0: not known */
 };
 
 #define SWAP_MAX 32 /* the kernel allows fewer (MAX_SWAPFILES) */
@@ -449,7 +452,15 @@ struct system_info {
 	struct memory_pressure pressure;
 	struct swap_activity swapped;
 	struct oom_kills oom_kills;
+	struct machine_totals totals; /* not recorded */
+	struct machine_rates rates;
+	struct recent_kills recent_kills; /* likewise */
 	struct socket_memory sockets;
+	/* Where they may matter: much of RAM is in slabs, in huge pages, or was promised. */
+	struct dentries dentries;
+	bool hugetlb_unused_known;
+	uint64_t hugetlb_unused; /* huge pages that nothing uses, and that are not reserved */
+	bool overcommit_strict; /* vm.overcommit_memory is 2 */
 	uint64_t max_map_count; /* vm.max_map_count; 0: unknown */
 	/* kernel.task_delayacct: whether swap-ins of processes are counted. */
 	bool delay_accounting, delay_accounting_known;

@@ -178,6 +178,16 @@ static const struct member machine_members[] = {
 	MACHINE(76, system.partly_mapped.known, 2),
 	MACHINE(77, system.partly_mapped.bytes, 0),
 	MACHINE(78, collection.cross_check.snapshots_ago, 0),
+	MACHINE(80, system.rates.known, 2),
+	MACHINE(81, system.rates.swapped_in, 0),
+	MACHINE(82, system.rates.swapped_out, 0),
+	MACHINE(83, system.rates.refaulted, 0),
+	MACHINE(84, system.rates.scanned, 0),
+	MACHINE(85, system.hugetlb_unused_known, 2),
+	MACHINE(86, system.hugetlb_unused, 0),
+	MACHINE(87, system.overcommit_strict, 2),
+	MACHINE(88, system.dentries.known, 2),
+	MACHINE(89, system.dentries.negative, 0),
 	MACHINE(90, collection.not_seen_pid[0], INT_MAX),
 	MACHINE(91, collection.not_seen_pid[1], INT_MAX),
 	MACHINE(92, collection.not_seen_pid[2], INT_MAX),
@@ -261,6 +271,7 @@ static const struct member zram_members[] = {
 	INT(ID_ZRAM + 1, struct zram_device, stat.stored, 0),
 	INT(ID_ZRAM + 2, struct zram_device, stat.compressed, 0),
 	INT(ID_ZRAM + 3, struct zram_device, stat.used, 0),
+	INT(ID_ZRAM + 4, struct zram_device, size, 0),
 };
 
 static const struct member unplaced_members[] = {

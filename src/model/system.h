@@ -226,6 +226,73 @@ struct swap_cache {
  * (workingset_refault of /proc/vmstat). Returns 0, or -EINVAL and *ret is unchanged.
  */
 int refaults_parse(const char *text, uint32_t page_size, uint64_t *ret);
+/*
+ * Bytes since boot that the kernel looked through for memory to take, because the machine was short
+ * of it (pgscan_kswapd and pgscan_direct of /proc/vmstat). What it does for the limit of a cgroup
+ * is not in it (shrink_inactive_list(), mm/vmscan.c). Returns as refaults_parse().
+ */
+int scans_parse(const char *text, uint32_t page_size, uint64_t *ret);
+
+/* What happens in the machine in a second: the differences between two readings of vmstat, bytes.
+ */
+struct machine_rates {
+	bool known;
+	uint64_t swapped_in, swapped_out, refaulted, scanned;
+};
+
+/* Totals that rates are made of. */
+struct machine_totals {
+	bool known;
+	uint64_t read_us; /* CLOCK_MONOTONIC */
+	struct swap_activity swapped;
+	uint64_t refaulted, scanned;
+};
+
+/*
+ * The rates between two readings. Not known if one of them is not, or if less than a tenth of a
+ * second is between them.
+ */
+void machine_rates_make(const struct machine_totals *before, const struct machine_totals *now,
+			struct machine_rates *ret);
+
+/* OOM kills of the last hour. */
+struct recent_kills {
+	bool known;
+	uint64_t count;	     /* of processes */
+	uint64_t unrecorded; /* of them, those that no recording has */
+	bool recorded;	     /* there is a recording of this machine */
+	int64_t since_ms;    /* since the epoch: of a shorter time than the hour; 0: of the hour */
+	/* Of the last one in the recording; 0 and empty: none. */
+	int64_t last_ms;
+	char name[64], cgroup[256]; /* any bytes; may be cut */
+};
+
+/* OOM kills that a series of snapshots saw. */
+#define KILLS_KEPT 32
+struct kill_history {
+	struct recent_kills before; /* what was known of the hour before it began */
+	bool began;
+	int64_t begin_ms; /* since the epoch, as is the next one */
+	uint64_t last;
+	struct {
+		int64_t time_ms;
+		uint64_t count;
+	} item[KILLS_KEPT]; /* the oldest first */
+	size_t count;
+};
+
+/* The kills of the hour up to a snapshot of a machine that booted at that time; 0: not known. */
+void kill_history_add(struct kill_history *h, const struct oom_kills *now, int64_t now_ms,
+		      int64_t boot_ms, struct recent_kills *ret);
+
+/* Directory entries that the kernel keeps (/proc/sys/fs/dentry-state). */
+struct dentries {
+	bool known;
+	uint64_t negative; /* bytes of those of names that do not exist, since Linux 5.0 */
+};
+
+/* Returns 0, or -EINVAL and *ret is unchanged. */
+int dentries_parse(const char *text, size_t len, struct dentries *ret);
 
 /* The pid of the newest process or thread: the last value of /proc/loadavg; 0 without one. */
 uint64_t loadavg_parse_last_pid(const char *text, size_t len);

@@ -37,7 +37,7 @@ _Static_assert(MEMINFO_COUNTERS <= 32, "a counter without a bit");
  */
 static const char elsewhere[] =
 	"HighTotal HighFree LowTotal LowFree MmapCopy Writeback Slab "
-	"NFS_Unstable Quicklists CommitLimit Committed_AS VmallocTotal VmallocChunk AnonHugePages "
+	"NFS_Unstable Quicklists VmallocTotal VmallocChunk AnonHugePages "
 	"ShmemHugePages ShmemPmdMapped FileHugePages FilePmdMapped CmaTotal CmaFree Unaccepted "
 	"Hugepagesize EarlyMemtestBad ShadowCallStack";
 /* All lines that begin so are no part of RAM, either. */
@@ -369,6 +369,38 @@ int refaults_parse(const char *text, uint32_t page_size, uint64_t *ret)
 	if (!known)
 		return -EINVAL;
 	*ret = sum;
+	return 0;
+}
+
+int scans_parse(const char *text, uint32_t page_size, uint64_t *ret)
+{
+	uint64_t background, direct;
+
+	if (!vmstat_bytes(text, "pgscan_kswapd ", page_size, &background) ||
+	    !vmstat_bytes(text, "pgscan_direct ", page_size, &direct) ||
+	    __builtin_add_overflow(background, direct, ret))
+		return -EINVAL;
+	return 0;
+}
+
+/* ---- dentry-state: numbers, of which the fifth is of negative ones ---- */
+
+/* struct dentry of 64-bit kernels, in a slab of its own (include/linux/dcache.h). */
+#define DENTRY_BYTES 192
+
+int dentries_parse(const char *text, size_t len, struct dentries *ret)
+{
+	struct text_part rest = {text, len}, part;
+	uint64_t number;
+
+	for (int i = 0; i < 5; i++) {
+		if (!rest.len)
+			return -EINVAL;
+		part = part_split(&rest, '\t');
+		if (parse_u64(part.s, part.len, UINT64_MAX / DENTRY_BYTES, &number) < 0)
+			return -EINVAL;
+	}
+	*ret = (struct dentries){true, number * DENTRY_BYTES};
 	return 0;
 }
 

@@ -240,7 +240,6 @@ void head_begin(struct head *h, const struct snapshot *s, const struct ram *ram,
 {
 	*h = (struct head){.snapshot = s, .ram = ram, .style = style};
 	overview_make(s, ram, &h->overview);
-	head_limits(h, &h->fullest, 1);
 }
 
 size_t head_count(const struct head *h)
@@ -367,7 +366,17 @@ void head_put_swap(const struct head *h, struct line *l)
 	put_parts(h, l, &head_swap);
 }
 
-size_t head_limits(const struct head *h, struct head_limit *item, size_t most)
+/* How much of the limit is used, up to 1. */
+static double fullness(const struct head_limit *l)
+{
+	return 1 - (double)l->limit.left / (double)l->limit.limit;
+}
+
+/*
+ * The cgroups with the fullest limits of their own, the fullest first, if cgroups were read. A
+ * limit above all RAM is none. Returns how many.
+ */
+static size_t find_limits(const struct head *h, struct head_limit *item, size_t most)
 {
 	const struct snapshot *s = h->snapshot;
 	size_t count = 0;
@@ -381,7 +390,7 @@ size_t head_limits(const struct head *h, struct head_limit *item, size_t most)
 				   &one.limit) ||
 		    one.limit.up || !one.limit.limit || one.limit.limit > h->overview.total)
 			continue;
-		for (at = count; at && head_fullness(&item[at - 1]) < head_fullness(&one); at--) {
+		for (at = count; at && fullness(&item[at - 1]) < fullness(&one); at--) {
 			if (at < most)
 				item[at] = item[at - 1];
 		}
@@ -407,19 +416,7 @@ void head_find(const struct head *h, struct head_all *ret)
 		p->holders_known = part != OVERVIEW_PROCESSES || !h->snapshot->selection;
 		p->holders = head_holders(h, part, p->holder);
 	}
-	ret->limits = head_limits(h, ret->limit, HEAD_LIMITS);
-}
-
-bool head_has_limits(const struct head *h)
-{
-	const struct oom_kills *kills = &h->snapshot->system.oom_kills;
-
-	return (kills->known && kills->count) || h->fullest.memcg;
-}
-
-void head_put_limits(const struct head *h, struct line *l)
-{
-	say(h, l, &head_limits_said, 0);
+	ret->limits = find_limits(h, ret->limit, HEAD_LIMITS);
 }
 
 void head_print(struct strbuf *out, const struct head *h, size_t lines)
@@ -434,54 +431,4 @@ void head_print(struct strbuf *out, const struct head *h, size_t lines)
 	}
 	head_put_swap(h, &l);
 	line_end(&l);
-	if (!head_has_limits(h))
-		return;
-	head_put_limits(h, &l);
-	line_end(&l);
-}
-
-/* ---- what to type next ---- */
-
-/* Of all RAM, a share of which is worth a look. */
-#define LARGE(o)  ((o)->total / 16)
-#define NEXT	  "next: "
-#define NEXT_GAP  "   "
-#define NEXT_MOST 4
-
-void head_print_next(struct strbuf *out, const struct head *h, const char *self)
-{
-	const struct overview *o = &h->overview;
-	const struct meminfo *m = &h->snapshot->system.meminfo;
-	bool stall = system_stalls(&h->snapshot->system);
-	uint64_t swapped = 0;
-	bool full = h->fullest.memcg && head_fullness(&h->fullest) > 0.8;
-	bool swaps = meminfo_swap_used(m, &swapped) && swapped;
-	const struct {
-		bool fits;
-		const char *command;
-	} next[] = {
-		{!stall && swapped > LARGE(o) / 2, "zmem-bpf -s swap_pss"},
-		{stall && swaps, "zmem-bpf top -s swap_pss"},
-		{h->recorded && h->snapshot->system.oom_kills.count, "zmem-bpf incidents"},
-		{full, "zmem-bpf cgroups"},
-		{o->bytes[OVERVIEW_SHMEM] > LARGE(o) / 2, "zmem-bpf files"},
-		{stall || o->bytes[OVERVIEW_OTHER] > LARGE(o) / 2 ||
-			 o->bytes[OVERVIEW_KERNEL] > 2 * LARGE(o),
-		 "zmem-bpf system"},
-		{o->sums_known && m->value[MEMINFO_AVAILABLE] < LARGE(o), "zmem-bpf watch --grow"},
-	};
-	size_t count = 0, used = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(next); i++) {
-		size_t len = strlen(next[i].command) + (count ? strlen(NEXT_GAP) : strlen(NEXT));
-
-		if (!next[i].fits || count == NEXT_MOST ||
-		    (self && strcmp(next[i].command, self) == 0) ||
-		    (count && h->style->width && used + len > h->style->width))
-			continue;
-		strbuf_printf(out, "%s%s", count++ ? NEXT_GAP : NEXT, next[i].command);
-		used += len;
-	}
-	if (count)
-		strbuf_putc(out, '\n');
 }

@@ -28,21 +28,7 @@ void head_find(const struct head *h, struct head_all *ret);
 
 /* The line of swap: what is in use, and its parts. */
 void head_put_swap(const struct head *h, struct line *l);
-/*
- * The cgroups with the fullest limits of their own, the fullest first, if cgroups were read. A
- * limit above all RAM is none. Returns how many.
- */
-size_t head_limits(const struct head *h, struct head_limit *item, size_t most);
-/* The line of the first of them, and of OOM kills. Without either it is not worth a line. */
-bool head_has_limits(const struct head *h);
-void head_put_limits(const struct head *h, struct line *l);
 /* All of them, with `lines` of RAM. */
 void head_print(struct strbuf *out, const struct head *h, size_t lines);
-
-/*
- * A line with up to four commands that fit what is seen, without `self`, the one that runs; nothing
- * if all is well. NULL: another one runs.
- */
-void head_print_next(struct strbuf *out, const struct head *h, const char *self);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "fields/result_fields.h"
+#include "report/findings.h"
 #include "report/head.h"
 #include "report/report.h"
 #include "write/field_text.h"
@@ -211,10 +212,11 @@ void render_json(struct strbuf *out, const struct result *r)
 
 	process_list_json(&list, r->group, r->app);
 	head_begin(&head, r->snapshot, r->snapshot->system.ram, NULL);
-	json_document_begin(w, "zmem.snapshot", "2.1", r->snapshot);
+	json_document_begin(w, "zmem.snapshot", "2.2", r->snapshot);
 	json_snapshot(w, r);
 	json_newline(w);
 	json_head(w, &head);
+	json_found(w, r->snapshot, r, r->hints ? FINDING_HINT : FINDING_WARNING);
 	json_newline(w);
 	json_sums(w, "totals", &r->totals);
 	json_newline(w);

@@ -45,70 +45,6 @@ static uint64_t if_worth(const struct result *r, bool known, uint64_t bytes, uin
 	return known ? bytes : 0;
 }
 
-/* Less in swap, or less memory on a node, is not worth a line. */
-#define SWAP_LEAST (16 << 20)
-#define AWAY_LEAST (16 << 20)
-
-/* Swap in use while a node has room: what is bound to another node cannot go there. */
-static void find_nodes(const struct result *r, struct summary *ret)
-{
-	const struct machine_nodes *all = &r->snapshot->system.nodes;
-	const struct node_memory *full = NULL, *roomy = NULL;
-	uint64_t used;
-
-	if (!meminfo_swap_used(&r->snapshot->system.meminfo, &used) || used < SWAP_LEAST)
-		return;
-	for (uint32_t i = 0; i < all->count; i++) {
-		const struct node_memory *n = &all->node[i];
-
-		if (n->free >= n->total / 8 && (!roomy || n->free > roomy->free))
-			roomy = n;
-		else if (n->free < n->total / 32 || n->free < 2 * n->high)
-			full = n;
-	}
-	if (full && roomy) {
-		ret->full = full;
-		ret->roomy = roomy;
-	}
-}
-
-static uint64_t away_of(const struct process *p, uint64_t *ret_all)
-{
-	uint64_t away = 0;
-
-	*ret_all = 0;
-	for (uint32_t i = 0; p->nodes && p->cpu_nodes && i < p->nodes->count; i++) {
-		const struct node_share *n = &p->nodes->node[i];
-
-		*ret_all += n->pss;
-		away += p->cpu_nodes >> n->node & 1 ? 0 : n->pss;
-	}
-	return away;
-}
-
-/* Processes with most of their memory on nodes other than those of their CPUs. */
-static void find_away(const struct snapshot *s, struct process_away *ret)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < s->count; i++) {
-		uint64_t all, away = away_of(&s->process[i], &all);
-
-		if (away < AWAY_LEAST || away <= all / 2)
-			continue;
-		count++;
-		if (away > ret->bytes)
-			*ret = (struct process_away){
-				.process = &s->process[i], .bytes = away, .all = all};
-	}
-	if (!count)
-		return;
-	ret->others = count - 1;
-	for (int n = 0; n < NODES_MAX; n++)
-		if (ret->process->cpu_nodes >> n & 1)
-			ret->node[ret->nodes++] = n;
-}
-
 static void find_freed(const struct result *r, struct summary *ret)
 {
 	for (int i = 0; i < PSS_STATUS_COUNT; i++)
@@ -153,8 +89,6 @@ void summary_print(struct strbuf *out, const struct result *r, const struct tabl
 	summary.by_strain = is_by_strain(r, style);
 	find_missing(r, summary.missing);
 	find_freed(r, &summary);
-	find_away(s, &summary.away);
-	find_nodes(r, &summary);
 	/* Lazily freed memory looks used, and the kernel takes it when it needs it. */
 	summary.lazyfree = if_worth(r, t->have & COUNTER_BIT(COUNTER_LAZYFREE),
 				    t->value[COUNTER_LAZYFREE], LAZYFREE_PART);

@@ -3,13 +3,17 @@
  * The table of the machine: the parts of RAM, swap, and whether the sums of processes agree.
  * src/model/account.c computes the parts.
  */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/count.h"
 #include "fields/gpu_fields.h"
 #include "fields/system_said.h"
+#include "report/findings.h"
 #include "report/head.h"
 #include "report/report.h"
 #include "report/summary.h"
@@ -667,26 +671,48 @@ static void put_gpus(struct page *p)
 /* So many lines leave room for the lines below on a screen of 24. */
 #define HEAD_LINES 14
 
-static void put_short(struct page *p)
+/* Hints, which are normal for many, come below. */
+static void put_hints(struct page *p, const struct findings *all)
+{
+	const size_t first = findings_down_to(all, FINDING_WARNING);
+
+	for (size_t i = first; i < all->count; i++)
+		finding_print(p->line.out, &all->item[i], p->style);
+}
+
+static void put_short(struct page *p, const struct findings *findings)
 {
 	struct table_style style = *p->style;
 	struct head head;
 
 	style.head = true;
 	head_begin(&head, p->r->snapshot, p->r->ram, &style);
-	head.kills_today = p->r->kills_today;
-	head.recorded = p->r->kills_today;
 	head_print(p->line.out, &head, HEAD_LINES);
+	put_hints(p, findings);
 	say_of(p, &system_gpus_said);
-	say_of(p, &system_deleted_said);
 	say_of(p, &system_method_said);
 	summary_print(p->line.out, p->r->balance, &style);
-	head_print_next(p->line.out, &head, "zmem-bpf system");
+	findings_print_next(p->line.out, findings, FINDING_HINT, p->r->self, style.width);
+}
+
+static void put_long(struct page *p, const struct findings *findings)
+{
+	put_ram_long(p);
+	put_hints(p, findings);
+	say_of(p, &system_method_said);
+	put_across(p);
+	put_swap(p);
+	put_devices(p);
+	put_compressed(p);
+	put_gpus(p);
+	put_files(p);
+	put_processes(p);
 }
 
 void render_system_table(struct strbuf *out, const struct system_report *r,
 			 const struct table_style *style)
 {
+	cleanup_free struct findings *findings = NULL;
 	struct page page = {
 		.line = {.out = out, .width = style->width, .color = style->color},
 		.r = r,
@@ -700,18 +726,16 @@ void render_system_table(struct strbuf *out, const struct system_report *r,
 			put_nodes(&page);
 		return;
 	}
-	if (!r->all) {
-		put_short(&page);
+	findings = malloc(sizeof(*findings));
+	if (!findings) {
+		out->error = -ENOMEM;
 		return;
 	}
-	put_ram_long(&page);
-	say_of(&page, &system_deleted_said);
-	say_of(&page, &system_method_said);
-	put_across(&page);
-	put_swap(&page);
-	put_devices(&page);
-	put_compressed(&page);
-	put_gpus(&page);
-	put_files(&page);
-	put_processes(&page);
+	findings_find(r->snapshot, NULL, findings);
+	findings_print(out, findings, FINDING_WARNING, r->verbose ? SIZE_MAX : FINDINGS_FIRST,
+		       style);
+	if (r->all)
+		put_long(&page, findings);
+	else
+		put_short(&page, findings);
 }

@@ -564,6 +564,11 @@ int options_parse(struct options *o, const struct command_table *commands, int a
 			      .nice = NICE_DEFAULT,
 			      .dense = DENSE_DEFAULT,
 			      .stall = STALL_DEFAULT};
+	for (int i = 1; i < argc; i++) {
+		size_t len = strlen(o->self);
+
+		snprintf(o->self + len, sizeof(o->self) - len, "%s%s", i > 1 ? " " : "", argv[i]);
+	}
 	make_getopt(letters, longs);
 	opterr = 0;
 	while (!r && (c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {

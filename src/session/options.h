@@ -134,6 +134,7 @@ struct options {
 	bool exact;   /* of system */
 	int by;	      /* of system: enum by_choice */
 	bool timing, verbose, quiet, help, version;
+	char self[128]; /* the arguments as they were typed, joined by blanks; may be cut */
 	/* A CHOICE that was given a word it does not have: the command decides what it says. */
 	const struct option_entry *unknown;
 	const char *unknown_word;

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/count.h"
+#include "base/file.h"
 #include "base/parse.h"
 #include "model/ram.h"
 #include "privilege/privilege.h"
@@ -149,43 +150,106 @@ static int64_t midnight_ms(void)
 	return (int64_t)mktime(&tm) * 1000;
 }
 
-static uint64_t count_kills(struct recording_reader *reader, int64_t since_ms)
+#define HOUR_MS (60 * 60 * 1000)
+
+/* Of an event: its kill is the newest one so far, and it stands for others that were only counted. */
+static void add_kill(const struct event_record *e, int64_t since_ms, struct recent_kills *ret)
 {
+	const char *name = event_text(e, EVENT_NAME), *cgroup = event_text(e, EVENT_CGROUP);
+
+	if (e->time_ms < since_ms)
+		return;
+	ret->count += 1 + event_number(e, EVENT_MISSED);
+	if (ret->last_ms)
+		return;
+	ret->last_ms = e->time_ms;
+	snprintf(ret->name, sizeof(ret->name), "%s", name ? name : "");
+	snprintf(ret->cgroup, sizeof(ret->cgroup), "%s", cgroup ? cgroup : "");
+}
+
+/* Since the earlier of two times; the kills of the hour are set in *ret. */
+static uint64_t read_kills(struct recording_reader *reader, int64_t today_ms, int64_t hour_ms,
+			   struct recent_kills *ret)
+{
+	const int64_t since_ms = today_ms < hour_ms ? today_ms : hour_ms;
 	char reason[RECORDING_REASON];
 	struct event_record event;
-	uint64_t kills = 0;
+	uint64_t today = 0;
 
 	for (size_t i = recording_reader_info(reader)->events; i-- > 0;) {
 		if (recording_reader_event_time(reader, i) < since_ms ||
 		    recording_reader_event(reader, i, &event, reason) < 0 ||
 		    event_number(&event, EVENT_KIND) != EVENT_OOM_KILL)
 			continue;
-		kills += 1 + event_number(&event, EVENT_MISSED);
+		add_kill(&event, hour_ms, ret);
+		if (event.time_ms >= today_ms)
+			today += 1 + event_number(&event, EVENT_MISSED);
 	}
-	return kills;
+	return today;
 }
 
-bool replay_kills_today(uint64_t *ret)
+/* What the kernel had counted an hour ago, or at the first snapshot of this boot since then. */
+static bool read_count_before(struct recording_reader *reader, int64_t hour_ms, uint64_t *ret)
+{
+	char reason[RECORDING_REASON], boot[64];
+	const struct snapshot *s;
+	size_t i;
+
+	if (!recording_reader_find(reader, hour_ms, &i) &&
+	    !recording_reader_later(reader, hour_ms, &i))
+		return false;
+	if (recording_reader_frame(reader, i, &s, reason) < 0 || !s->system.oom_kills.known ||
+	    file_read(AT_FDCWD, "/proc/sys/kernel/random/boot_id", boot, sizeof(boot)) < 0 ||
+	    strncmp(boot, s->host.boot_id, strlen(s->host.boot_id)) != 0)
+		return false;
+	*ret = s->system.oom_kills.count;
+	return true;
+}
+
+static int64_t now_ms(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+bool replay_recent_kills(struct recent_kills *ret, uint64_t *ret_today)
 {
 	cleanup_close int fd = privilege_open(REPLAY_DIR_USUAL, O_RDONLY | O_NOCTTY);
-	char reason[RECORDING_REASON];
+	const int64_t hour_ms = now_ms(CLOCK_REALTIME) - HOUR_MS;
+	char reason[RECORDING_REASON], text[32768];
+	struct oom_kills kernel = {};
 	struct replay r = {.fd = -1};
-	bool known;
+	uint64_t today = 0, before = 0;
 
+	*ret = (struct recent_kills){.recorded = fd >= 0};
+	if (fd < 0)
+		return false;
+	if (file_read(AT_FDCWD, "/proc/vmstat", text, sizeof(text)) > 0)
+		oom_kills_parse(text, &kernel);
+	if (!ret_today && kernel.known && !kernel.count)
+		return false;
+	/* All kills since boot are of the hour. */
+	ret->known = kernel.known && now_ms(CLOCK_BOOTTIME) < HOUR_MS;
 	privilege_as_caller(true);
-	known = fd >= 0 && open_reader(&r, fd, reason) == 0;
-	if (known)
-		*ret = count_kills(r.reader, midnight_ms());
+	ret->recorded = open_reader(&r, fd, reason) == 0;
+	if (ret->recorded) {
+		today = read_kills(r.reader, midnight_ms(), hour_ms, ret);
+		if (!ret->known)
+			ret->known = read_count_before(r.reader, hour_ms, &before);
+	}
 	replay_close(&r);
 	privilege_as_caller(false);
-	return known;
-}
-
-bool replay_usual_exists(void)
-{
-	cleanup_close int fd = privilege_open(REPLAY_DIR_USUAL, O_RDONLY | O_DIRECTORY | O_NOCTTY);
-
-	return fd >= 0;
+	if (ret->recorded && ret->known && kernel.known && kernel.count - before > ret->count) {
+		ret->unrecorded = kernel.count - before - ret->count;
+		ret->count += ret->unrecorded;
+	}
+	/* What was recorded happened, whatever else did. */
+	ret->known |= ret->count != 0;
+	if (ret_today)
+		*ret_today = today;
+	return ret->recorded;
 }
 
 void replay_close(struct replay *r)

@@ -14,12 +14,11 @@
 #define REPLAY_DIR_USUAL "/var/lib/zmem-bpf"
 
 /*
- * The OOM kills since midnight, as the usual recording has them. False: there is none, or the
- * caller may not read it, which is no error.
+ * The OOM kills of the last hour, by the kernel's count and the usual recording. *ret_today: those
+ * since midnight in the recording; NULL: it is not asked for. False: there is none, or the caller
+ * may not read it, which is no error; or there was no kill since boot.
  */
-bool replay_kills_today(uint64_t *ret);
-/* Whether there is one that the caller may list; it is not opened. */
-bool replay_usual_exists(void);
+bool replay_recent_kills(struct recent_kills *ret, uint64_t *ret_today);
 
 /* The recording of --replay. */
 struct replay {

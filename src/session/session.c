@@ -446,9 +446,9 @@ int session_read_memcgs(struct session *s, bool details)
 	return r;
 }
 
-int session_read_limits(struct session *s)
+int session_look_closer(struct session *s)
 {
-	int r = collector_read_limits(&s->collector);
+	int r = collector_look_closer(&s->collector);
 
 	notices_say(s, COLLECT_NOTICE_CGROUPS);
 	return r < 0 ? log_errno(r, "reading memory cgroups") : 0;

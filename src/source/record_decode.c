@@ -239,6 +239,8 @@ static void decode_counters(const struct zmem_record *r, const struct decode_lim
 	p->forked = r->flags & ZMEM_FORKED;
 	p->raced = r->flags & ZMEM_RACED;
 	p->leader_exited = r->flags & ZMEM_LEADER_EXITED;
+	p->limit_known = r->valid & ZMEM_VALID_LIMIT;
+	p->near_limit = r->flags & ZMEM_NEAR_LIMIT;
 	p->in_flux = r->flags & ZMEM_IN_FLUX;
 	p->other_users = ZMEM_OTHER_USERS(r->flags);
 	p->mm_key = r->mm_id;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "findings/findings.h"
 #include "privilege/privilege.h"
 #include "session/log.h"
 #include "session/query_args.h"
@@ -294,6 +295,7 @@ static void show_rows(struct collect *c, struct view *v, bool tick)
 	v->shared.facts.frame = c->session.frame;
 	v->shared.facts.frames = replays(c) ? c->session.replay.frames : 0;
 	v->shared.facts.timeline = v->shared.facts.frames > 1 ? &c->timeline : NULL;
+	findings_find(r->snapshot, r, &v->shared.facts.findings);
 	view_set_rows(v, r, r->rows, r->row_count, tick);
 }
 
@@ -318,8 +320,8 @@ int collect_tick(struct collect *c, uint64_t missed, uint32_t frame, struct view
 	c->session.deltas.delta.tick++;
 	if (r == 0)
 		r = replays(c) ? read_frame(c, frame) : session_collect(s, &c->result);
-	if (r == 0 && system_stalls(&c->result.snapshot->system))
-		r = session_read_limits(s);
+	if (r == 0)
+		r = session_look_closer(s);
 	if (r)
 		return session_failed(&c->session, r);
 	c->have_result = true;

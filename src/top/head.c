@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/count.h"
+#include "report/findings.h"
 #include "report/head.h"
 #include "report/summary.h"
 #include "write/format.h"
@@ -26,9 +27,13 @@ static unsigned ram_lines(const struct shared *v, const struct head *h, bool low
 	return lines < all ? lines : all;
 }
 
-static bool has_limits(const struct shared *v, const struct head *h)
+/* What is wrong comes first; on a low screen, the worst of it. */
+static unsigned finding_lines(const struct shared *v)
 {
-	return v->height >= 14 && head_has_limits(h);
+	const size_t count = findings_down_to(&v->facts.findings, FINDING_WARNING);
+	const size_t most = v->height >= TALL ? FINDINGS_FIRST : v->height >= 14;
+
+	return (unsigned)(count < most ? count : most);
 }
 
 unsigned head_lines(const struct shared *v, bool low)
@@ -38,7 +43,7 @@ unsigned head_lines(const struct shared *v, bool low)
 	if (!v->rows.r)
 		return 0;
 	head_begin(&h, v->rows.r->snapshot, NULL, &v->style);
-	return ram_lines(v, &h, low) + (v->height >= 10) + has_limits(v, &h);
+	return ram_lines(v, &h, low) + (v->height >= 10) + finding_lines(v);
 }
 
 void head_draw(const struct shared *v, struct screen *s, bool low, const struct ram *ram)
@@ -52,6 +57,11 @@ void head_draw(const struct shared *v, struct screen *s, bool low, const struct 
 	head_begin(&h, v->rows.r->snapshot, ram, &style);
 	if (v->facts.swap_known)
 		h.rates = &rates;
+	for (unsigned i = 0; i < finding_lines(v); i++) {
+		finding_put(&s->pen, &v->facts.findings.item[i],
+			    style.bytes ? SIZES_EXACT : SIZES_SHORT);
+		screen_line(s, LOOK_PLAIN);
+	}
 	lines = ram_lines(v, &h, low);
 	for (unsigned i = 0; i < lines; i++) {
 		head_put(&h, &s->pen, i, lines);
@@ -59,10 +69,6 @@ void head_draw(const struct shared *v, struct screen *s, bool low, const struct 
 	}
 	if (v->height >= 10) {
 		head_put_swap(&h, &s->pen);
-		screen_line(s, LOOK_PLAIN);
-	}
-	if (has_limits(v, &h)) {
-		head_put_limits(&h, &s->pen);
 		screen_line(s, LOOK_PLAIN);
 	}
 }

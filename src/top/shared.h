@@ -6,6 +6,7 @@
 #ifndef ZMEM_TOP_SHARED_H
 #define ZMEM_TOP_SHARED_H
 
+#include "model/finding.h"
 #include "report/table.h"
 #include "top/cursor.h"
 #include "top/history.h"
@@ -96,6 +97,7 @@ struct view_facts {
 	uint32_t frame, frames;		 /* of a recording; 0: not a recording */
 	const struct timeline *timeline; /* NULL: no recording, or of one snapshot */
 	bool can_map;			 /* mappings can be read */
+	struct findings findings;	 /* they borrow from the rows */
 };
 
 /* Rows of processes or groups, borrowed. The details and the growth are of the row at the cursor.

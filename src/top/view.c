@@ -256,6 +256,7 @@ void view_clear_rows(struct view *v)
 {
 	v->shared.rows.item = NULL;
 	v->shared.rows.count = 0;
+	v->shared.facts.findings.count = 0;
 }
 
 void view_set_growth(struct view *v, const struct growth *g)
