@@ -6,45 +6,52 @@
 #ifndef ZMEM_NEAR_LIMIT_BPF_H
 #define ZMEM_NEAR_LIMIT_BPF_H
 
-#include "cgroup_path.bpf.h"
+#include "member.bpf.h"
 #include "zmem/record.h"
 
 /* PAGE_COUNTER_MAX (include/linux/page_counter.h), in pages of 4 KiB or more: no limit. */
 #define NO_LIMIT      (1ULL << 50)
-#define LIMITS_LEVELS 16
+#define LIMITS_LEVELS 10
 
-static __always_inline bool is_near(__u64 usage, __u64 limit)
+/* 1 or 0. Each branch would double what the verifier looks at; no value has the highest bit. */
+static __always_inline __u64 is_less(__u64 a, __u64 b)
 {
-	return limit < NO_LIMIT && usage >= limit - limit / 8;
+	return (a - b) >> 63;
 }
 
-/* Returns flags. A global function: verified once. */
-own_frame_function int near_limit(__u64 css_set)
+static __always_inline __u64 is_near(__u64 usage, __u64 limit)
 {
-	__u64 css = memory_css(css_set), counter;
+	return is_less(limit, NO_LIMIT) & ~is_less(usage, limit - (limit >> 3));
+}
+
+#define COUNTER(at, member) kread64((at) + member_place(page_counter, member))
+
+/* Returns flags. A global function: verified once. */
+__noinline int near_limit(__u64 css_set)
+{
+	__u64 css = kread64(css_set + member_place(css_set, subsys) +
+			    sizeof(__u64) * member_place(cgroup_subsys_id, memory_cgrp_id));
+	__u64 near = 0, counter;
 
 	if (!css)
 		return 0;
-	counter = css - koffset(struct mem_cgroup___limits, css) +
-		  koffset(struct mem_cgroup___limits, memory);
+	counter = css - member_place(mem_cgroup, css) + member_place(mem_cgroup, memory);
 	for (int i = 0; i < LIMITS_LEVELS && counter; i++) {
-		const struct page_counter *c = kcast(struct page_counter, counter);
-		__u64 usage = kget(c, usage.counter);
+		__u64 usage = COUNTER(counter, usage);
 
-		if (is_near(usage, kget(c, max)) || is_near(usage, kget(c, high)))
-			return ZMEM_NEAR_LIMIT;
-		counter = kaddr(c, parent);
+		near |= is_near(usage, COUNTER(counter, max)) |
+			is_near(usage, COUNTER(counter, high));
+		counter = COUNTER(counter, parent);
 	}
-	return 0;
+	return near ? ZMEM_NEAR_LIMIT : 0;
 }
 
 /* A process in the same cgroups as its parent is not looked at: the parent tells. */
 static __always_inline void read_near_limit(const struct task_struct *task, __u64 css_set,
 					    struct zmem_record *r)
 {
-	if (!bpf_core_field_exists(struct page_counter, high) ||
-	    !bpf_core_field_exists(struct mem_cgroup___limits, memory) ||
-	    !bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id))
+	/* A kernel with memory cgroups has the others. To remove a branch takes 0.1 ms. */
+	if (!found_member(cgroup_subsys_id, memory_cgrp_id))
 		return;
 	r->valid |= ZMEM_VALID_LIMIT;
 	if (!r->ppid || kaddr(kget(task, real_parent), cgroups) != css_set)

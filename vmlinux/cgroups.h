@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The kernel types of cgroups that bpf/cgroup_path.bpf.h, bpf/limits.bpf.h and bpf/near_limit.bpf.h
- * read, by the rules of vmlinux.h.
+ * The kernel types of cgroups that bpf/cgroup_path.bpf.h and bpf/limits.bpf.h read, by the rules of
+ * vmlinux.h.
  */
 #ifndef ZMEM_VMLINUX_CGROUPS_H
 #define ZMEM_VMLINUX_CGROUPS_H
@@ -33,9 +33,7 @@ struct cgroup_subsys_state {
 /* In pages; PAGE_COUNTER_MAX: no limit (include/linux/page_counter.h). */
 struct page_counter {
 	atomic_long_t usage;
-	unsigned long high; /* since 5.8 */
 	unsigned long max;
-	struct page_counter *parent;
 };
 
 struct mem_cgroup___limits {

@@ -8,7 +8,7 @@
  * a program have the same place, each drives out the other at every load, and the kernel then
  * searches its 130,000 types, for 0.4 ms. The types below have the place of one that many programs
  * need: folio that of mm_struct, anon_vma of vm_area_struct, task_delay_info of pid, super_block of
- * address_space.
+ * address_space. Those of cgroups are here because each further type takes as long, once.
  */
 #ifndef ZMEM_MEMBERS_H
 #define ZMEM_MEMBERS_H
@@ -17,11 +17,13 @@
 #include <linux/types.h>
 #endif
 
-/* Members of one type stand together. */
+/* Members of one type stand together; or the enumerators of one. */
 #define ZMEM_MEMBERS(M)                                                                            \
 	M(anon_vma, root)                                                                          \
-	M(anon_vma, num_children) /* backported to 5.10 and 5.15 */                                \
-	M(folio, mapping)	  /* there is no struct folio before 5.16 */                       \
+	M(anon_vma, num_children)	    /* backported to 5.10 and 5.15 */                      \
+	M(cgroup_subsys_id, memory_cgrp_id) /* its value; the kernel may have no memory cgroups */ \
+	M(css_set, subsys)                                                                         \
+	M(folio, mapping) /* there is no struct folio before 5.16 */                               \
 	M(folio, lru)                                                                              \
 	M(folio, private) /* of a page of the swap cache: its swp_entry_t */                       \
 	M(folio, _mapcount)                                                                        \
@@ -31,6 +33,12 @@
 	M(folio, _nr_pages_mapped) /* since 6.2 */                                                 \
 	M(folio, _folio_order)	   /* until 6.5; then in _flags_1 */                               \
 	M(folio, _folio_dtor)	   /* until 6.5 */                                                 \
+	M(mem_cgroup, css)                                                                         \
+	M(mem_cgroup, memory)                                                                      \
+	M(page_counter, usage)                                                                     \
+	M(page_counter, high) /* since 5.8 */                                                      \
+	M(page_counter, max)                                                                       \
+	M(page_counter, parent)                                                                    \
 	M(super_block, s_list)                                                                     \
 	M(super_block, s_dev)                                                                      \
 	M(super_block, s_type)                                                                     \
@@ -53,7 +61,8 @@ enum zmem_member { ZMEM_MEMBERS(ZMEM_MEMBER) ZMEM_MEMBERS_COUNT };
 struct zmem_members {
 	/* Never set. A valid offset is an index of this array (member.bpf.h). */
 	__u8 bytes[2048];
-	/* In bytes, plus 1; 0: the kernel has no such member. */
+	/* In bytes, plus 1, or the value of an enumerator, plus 1; 0: the kernel has no such
+	 * member. */
 	__u32 offset[ZMEM_MEMBERS_COUNT];
 };
 

@@ -183,6 +183,20 @@ static int is_name(struct types *t, uint32_t at, const char *name)
 	return r < 0 ? r : memcmp(t->names.bytes + at, name, size) == 0;
 }
 
+/* Returns 1 and the value times 8, as if it were an offset, 0 or a negative errno. */
+static int find_enumerator(struct types *t, const struct btf_type *type, const char *name,
+			   uint32_t *ret_bits)
+{
+	const struct btf_enum *item = (const void *)(type + 1);
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < BTF_INFO_VLEN(type->info); i++) {
+		*ret_bits = 8 * (uint32_t)item[i].val;
+		r = is_name(t, item[i].name_off, name);
+	}
+	return r;
+}
+
 /* Returns 1 and the offset in bits, 0 if there is no such member, or a negative errno. */
 static int find_member(struct types *t, uint32_t number, const char *name, int depth,
 		       uint32_t *ret_bits)
@@ -194,6 +208,8 @@ static int find_member(struct types *t, uint32_t number, const char *name, int d
 
 	if (!type)
 		return r;
+	if (BTF_INFO_KIND(type->info) == BTF_KIND_ENUM)
+		return find_enumerator(t, type, name, ret_bits);
 	if ((BTF_INFO_KIND(type->info) != BTF_KIND_STRUCT &&
 	     BTF_INFO_KIND(type->info) != BTF_KIND_UNION) ||
 	    depth == DEPTH_MAX)
@@ -295,7 +311,9 @@ static int find_all(struct types *t, uint32_t *offsets)
 		}
 		r = pass_type(&t->types, &at);
 		type = (const void *)(t->types.bytes + begin);
-		if (r == 0 && BTF_INFO_KIND(type->info) == BTF_KIND_STRUCT && type->name_off)
+		if (r == 0 && type->name_off &&
+		    (BTF_INFO_KIND(type->info) == BTF_KIND_STRUCT ||
+		     BTF_INFO_KIND(type->info) == BTF_KIND_ENUM))
 			r = look_at(t, number, type->name_off, sought, &count, offsets);
 	}
 	return r;
