@@ -49,7 +49,7 @@ static void make_snapshot(const uint8_t *data, size_t size, struct config *c, st
 	s->host.boot_ms = c->boot_ms;
 	s->time_ms = c->time_ms;
 	s->counters_source = FROM_BPF;
-	s->system.meminfo.have = (1u << MEMINFO_COUNTERS) - 1;
+	s->system.meminfo.have = UINT32_MAX >> (32 - MEMINFO_COUNTERS);
 	for (unsigned f = 0; f < MEMINFO_COUNTERS; f++)
 		s->system.meminfo.value[f] = c->meminfo[f % CONFIG_COUNTERS] >> f;
 	for (size_t i = 0; i < CONFIG_COUNTERS; i++)

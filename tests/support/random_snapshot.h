@@ -187,7 +187,7 @@ static inline void random_machine(struct random *r, struct snapshot *s)
 	s->pss_fallback_reason = random_text(r, s);
 	s->selection = random_text(r, s);
 	s->self = (pid_t)random_below(r, INT_MAX);
-	sys->meminfo.have = (uint32_t)random_u64(r) & ((UINT32_C(1) << MEMINFO_COUNTERS) - 1);
+	sys->meminfo.have = (uint32_t)random_u64(r) & (UINT32_MAX >> (32 - MEMINFO_COUNTERS));
 	for (int f = 0; f < MEMINFO_COUNTERS; f++)
 		sys->meminfo.value[f] = meminfo_has(&sys->meminfo, f) ? random_value(r) : 0;
 	sys->waits = (enum waits_source)random_below(r, WAITS_WATCHED + 1);

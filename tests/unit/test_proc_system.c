@@ -5,7 +5,7 @@
 #include "model/system.h"
 
 #define GPU (BIT(MEMINFO_GPU_ACTIVE) | BIT(MEMINFO_GPU_RECLAIM))
-#define ALL (BIT(MEMINFO_COUNTERS) - 1)
+#define ALL (UINT32_MAX >> (32 - MEMINFO_COUNTERS))
 
 /* The values: fuzz_proc_meminfo, on the same files. */
 static void assert_meminfo(const char *without, uint32_t have, size_t unplaced)

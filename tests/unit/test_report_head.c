@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The head of a screen: golden files, and the commands to type next. */
+/* The head of a screen: golden files, what holds most, and swap. */
 #include "unit.h"
 
 #include "golden.h"
@@ -34,69 +34,6 @@ TEST(screens)
 		head_print(&out, &head, is[i].lines);
 		golden_compare(is[i].golden, out.data, out.len, __FILE__, __LINE__);
 	}
-}
-
-static void assert_limits_of(const struct sample *s, const uint64_t *kills_today, const char *want)
-{
-	cleanup(strbuf_done) struct strbuf out = {};
-	struct line l = {.out = &out};
-	struct head head;
-
-	head_begin(&head, &s->snapshot, NULL, &(struct table_style){});
-	head.kills_today = kills_today;
-	assert_int_equal(head_has_limits(&head), *want != 0);
-	if (*want)
-		head_put_limits(&head, &l);
-	line_end(&l);
-	assert_string_equal(strbuf_str(&out), *want ? want : "\n");
-}
-
-static void assert_limits(const struct sample *s, const char *want)
-{
-	assert_limits_of(s, NULL, want);
-}
-
-SAMPLE_TEST(limits, sample_ordinary)
-{
-	struct memcg memcg[] = {
-		{.path = "/a",
-		 .current_known = true,
-		 .limit_known = true,
-		 .current = MIB,
-		 .limit = 8 * MIB},
-		{.path = "/b", .current_known = true, .current = GIB},
-		{.path = "/unknown", .limit_known = true, .limit = 1},
-		/* Above all RAM: no limit. */
-		{.path = "/c",
-		 .current_known = true,
-		 .limit_known = true,
-		 .current = 15 * GIB,
-		 .limit = 17 * GIB},
-		{.path = "/d",
-		 .current_known = true,
-		 .limit_known = true,
-		 .current = 3 * MIB,
-		 .limit = 4 * MIB},
-	};
-
-	sample_parts(s);
-	assert_limits(s, "");
-	s->snapshot.system.oom_kills = (struct oom_kills){true, 0};
-	assert_limits(s, "");
-	s->snapshot.system.oom_kills.count = 1;
-	assert_limits(s, "OOM kills since boot: 1\n");
-	s->snapshot.memcg = memcg;
-	s->snapshot.memcg_count = ARRAY_SIZE(memcg);
-	assert_limits(s, "Fullest cgroup: 75 % of 4.00M in /d  OOM kills since boot: 1\n");
-	s->snapshot.memcg_count--;
-	s->snapshot.system.oom_kills.count = 2;
-	assert_limits(s, "Fullest cgroup: 13 % of 8.00M in /a  OOM kills since boot: 2\n");
-	assert_limits_of(
-		s, &(uint64_t){0},
-		"Fullest cgroup: 13 % of 8.00M in /a  OOM kills since boot: 2, today: 0\n");
-	s->snapshot.system.oom_kills.count = 0;
-	assert_limits_of(s, &(uint64_t){3}, "Fullest cgroup: 13 % of 8.00M in /a\n");
-	assert_limits(s, "Fullest cgroup: 13 % of 8.00M in /a\n");
 }
 
 /* "name bytes, name bytes" */
@@ -185,83 +122,4 @@ SAMPLE_TEST(swap, sample_ordinary)
 	assert_swap(s, &rates, "Swap none\n");
 	s->snapshot.system.meminfo.have = 0;
 	assert_swap(s, NULL, "Swap not known\n");
-}
-
-static void assert_next_of(const struct sample *s, bool recorded, unsigned width, const char *self,
-			   const char *want)
-{
-	const struct table_style style = {.width = width};
-	cleanup(strbuf_done) struct strbuf out = {};
-	struct head head;
-
-	head_begin(&head, &s->snapshot, NULL, &style);
-	head.recorded = recorded;
-	head_print_next(&out, &head, self);
-	assert_string_equal(strbuf_str(&out), want);
-}
-
-static void assert_next_within(const struct sample *s, unsigned width, const char *self,
-			       const char *want)
-{
-	assert_next_of(s, true, width, self, want);
-}
-
-static void assert_next(const struct sample *s, const char *self, const char *want)
-{
-	assert_next_within(s, 0, self, want);
-}
-
-static void set(struct sample *s, enum meminfo_counter f, uint64_t bytes)
-{
-	sample_meminfo(&s->snapshot.system.meminfo, f, bytes);
-}
-
-SAMPLE_TEST(next, sample_ordinary)
-{
-	s->snapshot.system = (struct system_info){};
-	assert_next(s, NULL, "");
-	set(s, MEMINFO_TOTAL, 16 * GIB);
-	set(s, MEMINFO_FREE, 8 * GIB);
-	set(s, MEMINFO_AVAILABLE, 12 * GIB);
-	set(s, MEMINFO_ANON, 4 * GIB);
-	set(s, MEMINFO_CACHED, 4 * GIB);
-	set(s, MEMINFO_SLAB_UNRECLAIMABLE, 1 * MIB);
-	set(s, MEMINFO_SWAP_TOTAL, 4 * GIB);
-	set(s, MEMINFO_SWAP_FREE, 4 * GIB);
-	assert_next(s, NULL, "");
-	set(s, MEMINFO_SHMEM, 3 * GIB);
-	assert_next(s, NULL, "next: zmem-bpf files\n");
-	s->snapshot.system.oom_kills = (struct oom_kills){true, 1};
-	assert_next(s, NULL, "next: zmem-bpf incidents   zmem-bpf files\n");
-	/* Nothing is known of kills that were not recorded. */
-	assert_next_of(s, false, 0, NULL, "next: zmem-bpf files\n");
-	s->snapshot.system.oom_kills.count = 0;
-	set(s, MEMINFO_SWAP_FREE, 1 * GIB);
-	set(s, MEMINFO_FREE, 5 * GIB);
-	set(s, MEMINFO_AVAILABLE, 1 * GIB / 2);
-	assert_next(s, NULL,
-		    "next: zmem-bpf -s swap_pss   zmem-bpf files   zmem-bpf system   "
-		    "zmem-bpf watch --grow\n");
-	/* Not the command that runs, and no more than four. */
-	s->snapshot.system.oom_kills = (struct oom_kills){true, 1};
-	assert_next(s, "zmem-bpf files",
-		    "next: zmem-bpf -s swap_pss   zmem-bpf incidents   zmem-bpf system   "
-		    "zmem-bpf watch --grow\n");
-	assert_next(s, NULL,
-		    "next: zmem-bpf -s swap_pss   zmem-bpf incidents   zmem-bpf files   "
-		    "zmem-bpf system\n");
-	s->snapshot.system.pressure = (struct memory_pressure){.known = true, .full_avg10 = 99};
-	assert_next(s, NULL,
-		    "next: zmem-bpf -s swap_pss   zmem-bpf incidents   zmem-bpf files   "
-		    "zmem-bpf system\n");
-	s->snapshot.system.pressure.full_avg10 = 100;
-	assert_next(s, NULL,
-		    "next: zmem-bpf top -s swap_pss   zmem-bpf incidents   zmem-bpf files   "
-		    "zmem-bpf system\n");
-	s->snapshot.system.pressure.known = false;
-	/* As many as fit, the first in any case. */
-	assert_next_within(s, 64, NULL,
-			   "next: zmem-bpf -s swap_pss   zmem-bpf incidents   zmem-bpf files\n");
-	assert_next_within(s, 63, NULL, "next: zmem-bpf -s swap_pss   zmem-bpf incidents\n");
-	assert_next_within(s, 10, NULL, "next: zmem-bpf -s swap_pss\n");
 }

@@ -9,6 +9,7 @@
 #include "fields/define.h"
 #include "fields/head_said.h"
 #include "fields/file_said.h"
+#include "fields/finding_said.h"
 #include "fields/growth_said.h"
 #include "fields/incident_said.h"
 #include "fields/notice_said.h"
@@ -207,12 +208,13 @@ TEST(all)
 		&file_held_said,
 		&file_total_said,
 		&file_unsure_said,
+		&finding_run,
+		&finding_said,
 		&growth_accounted_said,
 		&growth_heap_said,
 		&growth_hints_said,
 		&growth_lack_said,
 		&head_holders_said,
-		&head_limits_said,
 		&head_pressure,
 		&head_ram,
 		&head_swap,
@@ -249,7 +251,6 @@ TEST(all)
 		&summary_notes,
 		&summary_nothing,
 		&summary_said,
-		&system_deleted_said,
 		&system_gpus_said,
 		&system_method_said,
 		&system_no_cgroups_said,
