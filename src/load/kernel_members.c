@@ -236,20 +236,25 @@ static bool begins_type(size_t i)
 	return i == 0 || strcmp(wanted[i].type, wanted[i - 1].type) != 0;
 }
 
-/* Finds the members from the one at `first` on that are of this type. */
+/*
+ * Finds the members from the one at `first` on that are of this type. Returns how many, or a
+ * negative errno.
+ */
 static int find_members(struct types *t, uint32_t number, size_t first, uint32_t *offsets)
 {
-	int r = 0;
+	int r = 0, found = 0;
 
 	for (size_t i = first; r >= 0 && i < ARRAY_SIZE(wanted) && (i == first || !begins_type(i));
 	     i++) {
 		uint32_t bits = 0;
 
 		r = find_member(t, number, wanted[i].member, 0, &bits);
-		if (r > 0)
-			offsets[i] = bits / 8 + 1;
+		if (r <= 0)
+			continue;
+		offsets[i] = bits / 8 + 1;
+		found++;
 	}
-	return r < 0 ? r : 0;
+	return r < 0 ? r : found;
 }
 
 /* A type of the list that was not found yet. */
@@ -271,7 +276,10 @@ static size_t seek_all(struct sought *ret)
 	return count;
 }
 
-/* Finds the members of a struct, if it is one that is sought, and seeks it no more. */
+/*
+ * Finds the members of a struct or an enum, if it is one that is sought, and seeks it no more. One
+ * of the same name without these members is another one.
+ */
 static int look_at(struct types *t, uint32_t number, uint32_t name, struct sought *sought,
 		   size_t *count, uint32_t *offsets)
 {
@@ -288,8 +296,10 @@ static int look_at(struct types *t, uint32_t number, uint32_t name, struct sough
 		r = is_name(t, name, wanted[first].type);
 		if (r == 0)
 			continue;
-		sought[i] = sought[--*count];
-		return r < 0 ? r : find_members(t, number, first, offsets);
+		r = r < 0 ? r : find_members(t, number, first, offsets);
+		if (r > 0)
+			sought[i] = sought[--*count];
+		return r < 0 ? r : 0;
 	}
 	return r;
 }
