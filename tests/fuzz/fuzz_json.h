@@ -14,8 +14,18 @@
 struct fuzz_json {
 	const char *pos, *end;
 	unsigned depth;
-	size_t items; /* objects in arrays of the document's own object */
+	size_t items; /* objects in arrays of the document's own object, but findings */
 };
+
+#define JSON_FINDINGS "\"findings\":"
+
+static inline bool json_at_findings(const struct fuzz_json *j)
+{
+	const size_t len = strlen(JSON_FINDINGS);
+
+	return j->depth == 1 && (size_t)(j->end - j->pos) >= len &&
+	       memcmp(j->pos, JSON_FINDINGS, len) == 0;
+}
 
 static inline char json_peek(const struct fuzz_json *j)
 {
@@ -122,7 +132,11 @@ static inline void json_read_items(struct fuzz_json *j, char close, bool keys)
 	json_skip(j);
 	if (json_peek(j) != close) {
 		for (;;) {
+			size_t before = j->items;
+			bool findings;
+
 			json_skip(j);
+			findings = keys && json_at_findings(j);
 			if (keys) {
 				json_read_string(j, NULL, NULL);
 				json_expect(j, ':');
@@ -130,6 +144,8 @@ static inline void json_read_items(struct fuzz_json *j, char close, bool keys)
 				j->items++;
 			}
 			json_read_value(j);
+			if (findings)
+				j->items = before;
 			json_skip(j);
 			if (json_peek(j) == close)
 				break;
@@ -172,7 +188,7 @@ static inline void json_read_value(struct fuzz_json *j)
 	}
 }
 
-/* Reads a whole document. Returns the objects in its arrays. */
+/* Reads a whole document. Returns the objects in its arrays, but findings. */
 static inline size_t json_read_document(const char *text, size_t len)
 {
 	struct fuzz_json j = {.pos = text, .end = text + len};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* kernel_members: the offsets that libbpf finds, and no end of a file, or other bytes, confuse it.
+/* kernel_members: what libbpf finds, and no end of a file, or other bytes, confuse it.
  */
 #include "unit.h"
 
@@ -36,18 +36,47 @@ static long bits_to(const struct btf *btf, __u32 id, const char *name)
 	return -1;
 }
 
+/* Returns the value of an enumerator; -1: none has the name. */
+static long value_of(const struct btf *btf, __u32 id, const char *name)
+{
+	const struct btf_type *type = btf__type_by_id(btf, id);
+	const struct btf_enum *item = btf_enum(type);
+
+	for (__u32 i = 0; i < btf_vlen(type); i++)
+		if (strcmp(btf__name_by_offset(btf, item[i].name_off), name) == 0)
+			return item[i].val;
+	return -1;
+}
+
+/* The place of a member in bytes, or the value of an enumerator; -1: there is none. */
+static long place_of(const struct btf *btf, const char *name, const char *member)
+{
+	for (__u32 id = 1; id < btf__type_cnt(btf); id++) {
+		const struct btf_type *type = btf__type_by_id(btf, id);
+		long bits;
+
+		if (strcmp(btf__name_by_offset(btf, type->name_off), name) != 0)
+			continue;
+		bits = btf_is_enum(type)     ? value_of(btf, id, member) * 8
+		       : btf_is_struct(type) ? bits_to(btf, id, member)
+					     : -1;
+		if (bits >= 0)
+			return bits / 8;
+	}
+	return -1;
+}
+
 static void expect_as_libbpf(const struct btf *btf, const char *path)
 {
 	struct zmem_members members;
 
 	assert_int_equal(kernel_members_find(path, &members), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		__s32 id = btf__find_by_name_kind(btf, names[i].type, BTF_KIND_STRUCT);
-		long bits = id > 0 ? bits_to(btf, (__u32)id, names[i].member) : -1;
+		long place = place_of(btf, names[i].type, names[i].member);
 
-		if (members.offset[i] != (bits < 0 ? 0 : bits / 8 + 1))
-			fail_msg("%s.%s: %u, not %ld bits", names[i].type, names[i].member,
-				 members.offset[i], bits);
+		if (members.offset[i] != place + 1)
+			fail_msg("%s.%s: %u, not %ld + 1", names[i].type, names[i].member,
+				 members.offset[i], place);
 	}
 }
 
@@ -68,7 +97,10 @@ static int ulong_type(struct btf *btf)
 	return btf__add_int(btf, "unsigned long", 8, 0);
 }
 
-/* Anonymous members of structs and unions, bit fields, and a type of each kind before them. */
+/*
+ * Anonymous members of structs and unions, bit fields, enumerators, and a type of each kind before
+ * them, some of them with names that are sought.
+ */
 static struct btf *made_btf(void)
 {
 	struct btf *btf = btf__new_empty();
@@ -80,6 +112,12 @@ static struct btf *made_btf(void)
 	btf__add_array(btf, word, word, 3);
 	btf__add_enum(btf, "folio", 4);
 	btf__add_enum_value(btf, "one", 1);
+	/* Declared, and not defined; then defined. */
+	btf__add_enum(btf, "cgroup_subsys_id", 4);
+	btf__add_enum(btf, "cgroup_subsys_id", 4);
+	btf__add_enum_value(btf, "cpuset_cgrp_id", 0);
+	btf__add_enum_value(btf, "memory_cgrp", 1);
+	btf__add_enum_value(btf, "memory_cgrp_id", 4);
 	btf__add_union(btf, "folio", 8);
 	btf__add_field(btf, "mapping", word, 0, 0);
 	btf__add_fwd(btf, "super_block", BTF_FWD_STRUCT);
@@ -137,6 +175,8 @@ TEST(of_any_shape)
 	write_bytes(path, raw, size);
 	expect_as_libbpf(btf, path);
 	assert_int_equal(kernel_members_find(path, &members), 0);
+	assert_int_equal(members.offset[ZMEM_MEMBER_cgroup_subsys_id_memory_cgrp_id], 5);
+	assert_int_equal(members.offset[ZMEM_MEMBER_css_set_subsys], 0);
 	assert_int_equal(members.offset[ZMEM_MEMBER_folio_lru], 9);
 	assert_int_equal(members.offset[ZMEM_MEMBER_folio__flags_1], 65);
 	assert_int_equal(members.offset[ZMEM_MEMBER_anon_vma_root], 0);
