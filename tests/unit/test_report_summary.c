@@ -65,34 +65,6 @@ static void check_says(const struct sample *s, const char *want, bool says)
 }
 
 /* Swap beside a node with room, and a process far from its memory. */
-SAMPLE_TEST(nodes, sample_ordinary)
-{
-	static const char
-		swap[] = "120 MiB are in swap while node 1 has 20.0 GiB free; node 0 has "
-			 "90.0 MiB of 32.0 GiB (zmem-bpf system --by node)\n",
-		away[] = " runs on node 0 alone and has 300 MiB of 400 MiB on other nodes\n";
-	struct node_shares shares = {2, {{0, 100 * MIB}, {1, 300 * MIB}}};
-	struct machine_nodes *nodes = &s->snapshot.system.nodes;
-
-	in_use(s, 120 * MIB, 0);
-	check_says(s, swap, false);
-	*nodes = (struct machine_nodes){
-		2, {{0, 32 * GIB, 90 * MIB, 80 * MIB}, {1, 32 * GIB, 20 * GIB, 80 * MIB}}};
-	check_says(s, swap, true);
-	nodes->node[0].free = 2 * GIB;
-	check_says(s, "are in swap while", false);
-	nodes->node[0].free = 90 * MIB;
-	nodes->node[1].free = GIB;
-	check_says(s, "are in swap while", false);
-	s->snapshot.process[0].nodes = &shares;
-	s->snapshot.process[0].cpu_nodes = 1;
-	check_says(s, away, true);
-	s->snapshot.process[0].cpu_nodes = 3;
-	check_says(s, "on other nodes", false);
-	s->snapshot.process[0].cpu_nodes = 0;
-	check_says(s, "on other nodes", false);
-}
-
 SAMPLE_TEST(not_seen, sample_ordinary)
 {
 	check_says(s, "incomplete", false);
