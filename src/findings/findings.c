@@ -196,12 +196,11 @@ static void find_full_memcg(struct search *x, const struct held *h)
 static void find_memcgs(struct search *x)
 {
 	const struct snapshot *s = x->s;
+	bool strain_known = true;
 
 	/* A recording of some processes has their cgroups alone. */
 	if (!s->memcg_count || s->selection)
 		return;
-	know(x, FINDING_CGROUP_LIMIT);
-	know(x, FINDING_CGROUP_HIGH);
 	know(x, FINDING_CGROUP_FULL);
 	for (size_t i = 0; i < s->memcg_count; i++) {
 		struct held h;
@@ -210,6 +209,7 @@ static void find_memcgs(struct search *x)
 		if (!memcg_is_near(&s->memcg[i]))
 			continue;
 		h = look_at_memcg(x, &s->memcg[i]);
+		strain_known &= h.strain != STRAIN_UNKNOWN;
 		before = x->to->subjects[FINDING_CGROUP_LIMIT][FINDING_CRITICAL] +
 			 x->to->subjects[FINDING_CGROUP_HIGH][FINDING_CRITICAL];
 		find_at_limit(x, &h);
@@ -218,6 +218,10 @@ static void find_memcgs(struct search *x)
 				      x->to->subjects[FINDING_CGROUP_HIGH][FINDING_CRITICAL])
 			find_full_memcg(x, &h);
 	}
+	if (!strain_known)
+		return;
+	know(x, FINDING_CGROUP_LIMIT);
+	know(x, FINDING_CGROUP_HIGH);
 }
 
 /* ---- the machine ---- */
@@ -468,8 +472,12 @@ static void find_shmem(struct search *x)
 		return;
 	know(x, FINDING_SHMEM_UNMAPPED);
 	for (uint32_t i = 0; files && i < files->count; i++) {
-		if (!most || files->file[i].resident > most->resident)
-			most = &files->file[i];
+		const struct shared_file *file = &files->file[i];
+
+		/* A larger one is mapped. */
+		if (file->kind != FILE_DRM && file->resident <= f.bytes &&
+		    (!most || file->resident > most->resident))
+			most = file;
 	}
 	if (most && most->resident > f.bytes / 2)
 		f.file = most->name;
@@ -477,7 +485,7 @@ static void find_shmem(struct search *x)
 		add(x, f);
 }
 
-/* The largest part of a class; NULL: none is most of it. */
+/* The largest part of these bytes of a class; NULL: none is most of it. */
 static const char *most_of(const struct ram *ram, enum ram_class class, uint64_t bytes)
 {
 	const struct ram_figure *f = &ram->figure[class];
@@ -486,7 +494,8 @@ static const char *most_of(const struct ram *ram, enum ram_class class, uint64_t
 	for (unsigned i = 0; i < f->parts; i++) {
 		const struct ram_part *part = &ram->part[f->part + i];
 
-		if (!most || part->bytes > most->bytes)
+		/* A larger one is of the other slabs. */
+		if (part->bytes <= bytes && (!most || part->bytes > most->bytes))
 			most = part;
 	}
 	return most && most->bytes > bytes / 2 ? most->name : NULL;
@@ -508,7 +517,9 @@ static void find_kernel(struct search *x)
 		{MEMINFO_PERCPU, "per-CPU memory", RAM_PERCPU, false},
 	};
 
-	know(x, FINDING_KERNEL_MEMORY);
+	/* Every kernel has this one, and some lack others. */
+	if (meminfo_has(x->m, MEMINFO_SLAB_UNRECLAIMABLE))
+		know(x, FINDING_KERNEL_MEMORY);
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		const uint64_t bytes = value_of(x, all[i].counter);
 		struct finding f = {.key = FINDING_KERNEL_MEMORY,
@@ -579,6 +590,8 @@ static void find_locked(struct search *x)
 {
 	const uint64_t bytes = value_of(x, MEMINFO_UNEVICTABLE);
 
+	if (!meminfo_has(x->m, MEMINFO_UNEVICTABLE))
+		return;
 	know(x, FINDING_LOCKED);
 	if (is_part(x, bytes, 4))
 		add(x, (struct finding){.key = FINDING_LOCKED,
