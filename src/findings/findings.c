@@ -107,6 +107,9 @@ static const struct memcg *memcg_above(const struct snapshot *s, const struct me
 {
 	struct text_part path = part_of(m->path);
 
+	/* In a container it may have a limit. */
+	if (path.len <= 1)
+		return NULL;
 	while (path.len && path.s[path.len - 1] != '/')
 		path.len--;
 	path.len -= path.len > 1;
