@@ -60,9 +60,12 @@ static uint64_t percent_of(uint64_t whole, unsigned percent)
 	return whole / 100 * percent + whole % 100 * percent / 100;
 }
 
+/* Of a process without a name, as in tables, "-". */
 static const char *name_of(const struct process *p)
 {
-	return p->name ? p->name : p->comm;
+	const char *name = p->name ? p->name : p->comm;
+
+	return *name ? name : "-";
 }
 
 /* ---- cgroups ---- */

@@ -50,7 +50,7 @@ void finding_print(struct strbuf *out, const struct finding *f, const struct tab
 	if (style->color && folded.len > title) {
 		strbuf_puts(out, line_sgr[attr_of(f)]);
 		strbuf_put(out, folded.data, title);
-		strbuf_puts(out, line_sgr[ATTR_NORMAL]);
+		strbuf_puts(out, "\033[0m");
 		strbuf_put(out, folded.data + title, folded.len - title);
 	} else {
 		strbuf_put(out, folded.data, folded.len);
