@@ -216,11 +216,18 @@ static inline void random_machine(struct random *r, struct snapshot *s)
 		random_chars(r, sys->zram[i].name, sizeof(sys->zram[i].name));
 		sys->zram[i].stat =
 			(struct zram_stat){random_value(r), random_value(r), random_value(r)};
+		sys->zram[i].size = random_value(r);
 	}
 	sys->pressure =
 		(struct memory_pressure){random_below(r, 2), (uint32_t)random_u64(r),
 					 (uint32_t)random_u64(r), random_value(r), random_value(r)};
 	sys->swapped = (struct swap_activity){random_below(r, 2), random_value(r), random_value(r)};
+	sys->rates = (struct machine_rates){random_below(r, 2), random_value(r), random_value(r),
+					    random_value(r), random_value(r)};
+	sys->hugetlb_unused_known = random_below(r, 2);
+	sys->hugetlb_unused = random_value(r);
+	sys->overcommit_strict = random_below(r, 2);
+	sys->dentries = (struct dentries){random_below(r, 2), random_value(r)};
 }
 
 /* A census, or none. */
@@ -598,9 +605,15 @@ static inline bool same_system(const struct system_info *a, const struct system_
 	}
 	for (size_t i = 0; i < a->zram_count; i++) {
 		if (!SAME_TEXT(zram[i].name) || !SAME(zram[i].stat.stored) ||
-		    !SAME(zram[i].stat.compressed) || !SAME(zram[i].stat.used))
+		    !SAME(zram[i].stat.compressed) || !SAME(zram[i].stat.used) ||
+		    !SAME(zram[i].size))
 			return false;
 	}
+	if (!SAME(rates.known) || !SAME(rates.swapped_in) || !SAME(rates.swapped_out) ||
+	    !SAME(rates.refaulted) || !SAME(rates.scanned) || !SAME(hugetlb_unused_known) ||
+	    !SAME(hugetlb_unused) || !SAME(overcommit_strict) || !SAME(dentries.known) ||
+	    !SAME(dentries.negative))
+		return false;
 	return SAME(pressure.known) && SAME(pressure.some_avg10) && SAME(pressure.full_avg10) &&
 	       SAME(pressure.some_total_us) && SAME(pressure.full_total_us) &&
 	       SAME(swapped.known) && SAME(swapped.in) && SAME(swapped.out) &&
