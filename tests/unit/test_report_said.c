@@ -10,6 +10,7 @@
 #include "query/change.h"
 #include "query/result.h"
 #include "report/diff.h"
+#include "report/findings.h"
 #include "report/growth.h"
 #include "report/head.h"
 #include "report/incidents.h"
@@ -148,6 +149,37 @@ static void random_changes(const struct world *before, const struct world *now,
 	ret->large = ret->large < 5 ? ret->large : 5;
 }
 
+/* ---- findings ---- */
+
+/* So many were in the documents. */
+static size_t findings_seen;
+
+/* Each of them is in JSON, as a text of its own, and then no more in the text. */
+static void take_findings(const struct findings *all, enum finding_level least,
+			  const struct table_style *style, struct strbuf *text, struct strbuf *json)
+{
+	const size_t count = findings_down_to(all, least);
+
+	for (size_t i = 0; i < count; i++) {
+		cleanup(strbuf_done) struct strbuf lines = {}, said = {};
+		struct line l = {.out = &said};
+		char *at;
+
+		finding_print(&lines, &all->item[i], style);
+		strbuf_puts(&said, "\"text\":\"");
+		finding_put(&l, &all->item[i], SIZES_SHORT);
+		strbuf_puts(&said, "\",\"run\":");
+		at = strstr(strbuf_str(text), strbuf_str(&lines));
+		if (!at || !strstr(strbuf_str(json), strbuf_str(&said)))
+			fail_msg("%s is not in:\n%s", strbuf_str(at ? &said : &lines),
+				 strbuf_str(at ? json : text));
+		said_check_form(strbuf_str(&lines));
+		memmove(at, at + lines.len, strlen(at + lines.len) + 1);
+		text->len -= lines.len;
+	}
+	findings_seen += count;
+}
+
 /* ---- documents ---- */
 
 /* Makes the text of a document and its JSON. */
@@ -160,16 +192,26 @@ static void make_snapshot(struct random *r, const struct table_style *style, str
 {
 	cleanup(world_done) struct world w;
 	struct table_style of = *style;
+	static struct findings found;
+	enum finding_level least;
 	struct head head;
 
 	world_make(r, &w);
+	w.result.hints = random_bool(r);
+	least = w.result.hints ? FINDING_HINT : FINDING_WARNING;
 	of.head = random_bool(r);
 	of.sorted = process_field("swap");
+	findings_find(&w.snapshot, &w.result, &found);
+	findings_print(text, &found, least, SIZE_MAX, style);
 	head_begin(&head, &w.snapshot, w.snapshot.system.ram, style);
 	head_print(text, &head, SIZE_MAX);
 	summary_print(text, &w.result, &of);
 	summary_print_notes(text, &w.result, &of);
+	findings_print_next(text, &found, least, NULL, style->width);
 	render_json(json, &w.result);
+	/* Lines with a width are looked at as they are. */
+	if (!style->width)
+		take_findings(&found, least, style, text, json);
 }
 
 static void make_diff(struct random *r, const struct table_style *style, struct strbuf *text,
@@ -208,7 +250,9 @@ static void make_system(struct random *r, const struct table_style *style, struc
 		.cgroups = form == 1,
 		.nodes = form == 2,
 		.all = form == 3,
+		.verbose = true,
 	};
+	static struct findings found;
 
 	world_make(r, &w);
 	w.result.group = NULL;
@@ -218,6 +262,9 @@ static void make_system(struct random *r, const struct table_style *style, struc
 	account_split(&w.snapshot.system, &report.account);
 	render_system_table(text, &report, style);
 	render_system_json(json, &report);
+	findings_find(&w.snapshot, NULL, &found);
+	if (!report.cgroups && !report.nodes && !style->width)
+		take_findings(&found, FINDING_HINT, style, text, json);
 }
 
 /* ---- pages ---- */
@@ -577,4 +624,5 @@ TEST(documents)
 		if (document[d].folded)
 			check_width(strbuf_str(&folded));
 	}
+	assert_true(findings_seen > DOCUMENTS);
 }
