@@ -18,6 +18,23 @@ static bool has_line(const uint8_t *data, size_t size, const char *name, uint64_
 	       memmem(data, size, pages, len);
 }
 
+/* The sum of two lines, both of which are there. */
+static void check_scans(const char *copy)
+{
+	uint64_t bytes = 7, again;
+	char text[128];
+	int r = scans_parse(copy, PAGE, &bytes);
+
+	if (r < 0) {
+		FUZZ_CHECK(r == -EINVAL && bytes == 7);
+		return;
+	}
+	FUZZ_CHECK(bytes % PAGE == 0 && strstr(copy, "pgscan_kswapd ") &&
+		   strstr(copy, "pgscan_direct "));
+	sprintf(text, "pgscan_kswapd %" PRIu64 "\npgscan_direct 0\n", bytes / PAGE);
+	FUZZ_CHECK(scans_parse(text, PAGE, &again) == 0 && again == bytes);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct swap_activity a = {false, 7, 7}, again = {};
@@ -27,6 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	FUZZ_CHECK(copy);
 	r = swap_activity_parse(copy, PAGE, &a);
+	check_scans(copy);
 	free(copy);
 	if (r < 0) {
 		FUZZ_CHECK(!a.known && a.in == 7 && a.out == 7);

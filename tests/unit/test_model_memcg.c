@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What hurts a cgroup. Its limits: unit/test_enrich_memcg. */
+/*
+ * What hurts a cgroup, whether it is near a limit, and what it holds. Its limits:
+ * unit/test_enrich_memcg.
+ */
 #include "unit.h"
 
 #include "model/memcg.h"
@@ -106,4 +109,90 @@ TEST(strain)
 	assert_null(memcg_strain_name(STRAIN_UNKNOWN));
 	assert_string_equal(memcg_strain_name(STRAIN_NONE), "none");
 	assert_string_equal(memcg_strain_name(STRAIN_THROTTLED), "throttled");
+}
+
+/* Seven eighths of the limit, or of memory.high. */
+TEST(is_near)
+{
+	static const struct {
+		uint64_t current, limit, high;
+		bool near;
+	} cases[] = {
+		{700, 800, NONE, true},
+		{699, 800, NONE, false},
+		{900, 800, NONE, true},
+		{700, NONE, 800, true},
+		{699, NONE, 800, false},
+		{700, 900, 800, true},
+		{700, 800, 900, true},
+		{700, 900, 900, false},
+		{NONE, 1, 1, false},
+		{700, NONE, NONE, false},
+		{700, NONE, 0, false},
+		{0, 0, NONE, true},
+		{1, UINT64_MAX - 1, UINT64_MAX - 1, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct memcg m = {.current_known = cases[i].current != NONE,
+				  .current = cases[i].current,
+				  .limit_known = cases[i].limit != NONE,
+				  .limit = cases[i].limit};
+
+		if (cases[i].high != NONE)
+			memcg_set_detail(&m, COUNTER_MEM_HIGH, cases[i].high);
+		if (memcg_is_near(&m) != cases[i].near)
+			fail_msg("case %zu", i);
+	}
+}
+
+TEST(holds)
+{
+	static const struct {
+		const char *cgroup, *path;
+		bool holds;
+	} cases[] = {
+		{"/a", "/a", true},	  {"/a", "/a/b", true},	     {"/a", "/ab", false},
+		{"/a/b", "/a", false},	  {"/", "/", true},	     {"/", "/a/b", true},
+		{"/a/b", "/a/b/c", true}, {"/a/b", "/a/c/b", false}, {"/a", "/", false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		if (cgroup_holds(cases[i].cgroup, cases[i].path) != cases[i].holds)
+			fail_msg("case %zu", i);
+}
+
+/* Each member of a cgroup is one counter, and what is not known is none. */
+TEST(charges)
+{
+	struct memcg m = {.path = "/a",
+			  .current_known = true,
+			  .current = 1,
+			  .limit_known = true,
+			  .limit = 2,
+			  .max_known = true,
+			  .max = 3,
+			  .high_known = true,
+			  .high = 4};
+	struct charges charged = {};
+
+	memcg_charges(&(struct memcg){.current = 7, .limit = 7, .max = 7, .high = 7}, &charged);
+	assert_true(!charged.have);
+	for (int c = COUNTER_MEM_HIGH; c < COUNTER_COUNT; c++) {
+		if (c != COUNTER_LIMIT_HITS && c != COUNTER_HIGH_HITS && c % 2)
+			memcg_set_detail(&m, (enum counter)c, 1000 + (uint64_t)c);
+	}
+	memcg_charges(&m, &charged);
+	assert_int_equal(charge_value(&charged, COUNTER_MEM_CURRENT), 1);
+	assert_int_equal(charge_value(&charged, COUNTER_MEM_LIMIT), 2);
+	assert_int_equal(charge_value(&charged, COUNTER_LIMIT_HITS), 3);
+	assert_int_equal(charge_value(&charged, COUNTER_HIGH_HITS), 4);
+	for (int c = COUNTER_MEM_HIGH; c < COUNTER_COUNT; c++) {
+		if (c == COUNTER_LIMIT_HITS || c == COUNTER_HIGH_HITS)
+			continue;
+		assert_int_equal(charges_have(&charged, (enum counter)c), c % 2);
+		if (c % 2)
+			assert_int_equal(charge_value(&charged, (enum counter)c), 1000 + c);
+	}
+	assert_true(charges_have(&charged, COUNTER_MEM_CURRENT));
 }

@@ -229,3 +229,65 @@ TEST(refaults)
 	assert_int_equal(bytes, 7 * 4096);
 	assert_true(refaults_parse(text, 4096, &bytes) == 0 || !strstr(text, "workingset_refault"));
 }
+
+TEST(scans)
+{
+	static const char *const refused[] = {
+		"",
+		"pgscan_kswapd 1\n",
+		"pgscan_direct 1\n",
+		"pgscan_kswapd 1\npgscan_direct 1",
+		"pgscan_kswapd 1\npgscan_direct_throttle 1\n",
+		"pgscan_kswapd 4503599627370495\npgscan_direct 1\n",
+		"pgscan_kswapd 9223372036854775807\npgscan_direct 1\n",
+	};
+	/* Those of a cgroup's limit, of khugepaged and of what was proactive are in neither. */
+	static const char both[] = "pgscan_kswapd 3\npgscan_direct 4\npgscan_khugepaged 9\n"
+				   "pgscan_proactive 9\npgscan_direct_throttle 9\n"
+				   "pgscan_anon 90\npgscan_file 90\n";
+	uint64_t bytes = 7;
+	size_t len;
+	cleanup_free char *vmstat = fixture("vmstat-6.18", &len), *text = strndup(vmstat, len);
+
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+		assert_int_equal(scans_parse(refused[i], 4096, &bytes), -EINVAL);
+	assert_int_equal(bytes, 7);
+	assert_int_equal(scans_parse(both, 4096, &bytes), 0);
+	assert_int_equal(bytes, 7 * 4096);
+	assert_int_equal(scans_parse(both, 65536, &bytes), 0);
+	assert_int_equal(bytes, 7 * 65536);
+	assert_true(scans_parse(text, 4096, &bytes) == 0 || !strstr(text, "pgscan_kswapd"));
+}
+
+static int dentries_of(const char *text, struct dentries *ret)
+{
+	cleanup_free char *copy = exact_copy(text, strlen(text));
+
+	return dentries_parse(copy, strlen(text), ret);
+}
+
+/* Of 192 bytes; until Linux 5.0 the fifth number is 0. */
+TEST(dentries)
+{
+	static const char *const refused[] = {
+		"",
+		"1\t2\t45\t0",
+		"1\t2\t45\t0\t",
+		"1\t2\t45\t0\t-3\t0\n",
+		"1 2 45 0 3 0\n",
+		"1\t2\t45\t0\tx\t0\n",
+		"1\t2\t45\t0\t18446744073709551615\t0\n",
+		"x\t2\t45\t0\t3\t0\n",
+	};
+	struct dentries d = {.negative = 7};
+
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+		assert_int_equal(dentries_of(refused[i], &d), -EINVAL);
+	assert_int_equal(dentries_parse(NULL, 0, &d), -EINVAL);
+	assert_true(!d.known && d.negative == 7);
+	assert_int_equal(dentries_of("131187\t114923\t45\t0\t30529\t0\n", &d), 0);
+	assert_true(d.known);
+	assert_int_equal(d.negative, 30529 * 192);
+	assert_int_equal(dentries_of("131187\t114923\t45\t0\t0\t0\n", &d), 0);
+	assert_true(d.known && !d.negative);
+}
