@@ -374,13 +374,11 @@ int refaults_parse(const char *text, uint32_t page_size, uint64_t *ret)
 
 int scans_parse(const char *text, uint32_t page_size, uint64_t *ret)
 {
-	uint64_t background, direct, sum;
+	uint64_t bytes;
 
-	if (!vmstat_bytes(text, "pgscan_kswapd ", page_size, &background) ||
-	    !vmstat_bytes(text, "pgscan_direct ", page_size, &direct) ||
-	    __builtin_add_overflow(background, direct, &sum))
+	if (!vmstat_bytes(text, "pgscan_kswapd ", page_size, &bytes))
 		return -EINVAL;
-	*ret = sum;
+	*ret = bytes;
 	return 0;
 }
 
