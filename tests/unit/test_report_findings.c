@@ -226,7 +226,7 @@ SAMPLE_TEST(thrashing, sample_healthy)
 	system->rates.refaulted = TOTAL / 4096;
 	system->pressure.some_avg10 = 1000;
 	finds(s, FINDING_THRASHING,
-	      "critical thrashing 4194304\n"
+	      "critical thrashing 17179869184\n"
 	      "THRASHING: the machine reads back 4.00M a second that it dropped a moment ago; "
 	      "tasks waited 10.00 % of the last 10 s\n"
 	      "> top -s wait\n");
@@ -243,7 +243,7 @@ SAMPLE_TEST(thrashing, sample_healthy)
 	system->pressure.known = false;
 	system->rates.refaulted = TOTAL / 16;
 	finds(s, FINDING_THRASHING,
-	      "critical thrashing 1073741824\n"
+	      "critical thrashing 17179869184\n"
 	      "THRASHING: the machine reads back 1.00G a second that it dropped a moment ago\n"
 	      "> top -s wait\n");
 	system->rates.refaulted--;
@@ -255,35 +255,29 @@ SAMPLE_TEST(thrashing, sample_healthy)
 
 SAMPLE_TEST(ram_full, sample_healthy)
 {
-	static const char none_left[] =
-		"critical ram_full 16836272488\n"
-		"RAM IS FULL: 328M of 16.0G can still be used; 328M of swap is free\n"
-		"> system\n";
-
 	finds(s, FINDING_RAM_FULL, "");
 	set_meminfo(s, MEMINFO_AVAILABLE, TOTAL / 20 - 1);
 	finds(s, FINDING_RAM_FULL,
 	      "warning ram_full 16320875726\n"
 	      "RAM IS FULL: 819M of 16.0G can still be used; 512M of swap is free\n"
 	      "> system\n");
-	set_meminfo(s, MEMINFO_SWAP_FREE, TOTAL / 50 - 1);
-	set_meminfo(s, MEMINFO_AVAILABLE, TOTAL / 50);
+	/* Free swap makes up for what is missing, or does not. */
+	set_meminfo(s, MEMINFO_AVAILABLE, TOTAL / 20 - GIB / 2);
 	finds(s, FINDING_RAM_FULL,
-	      "warning ram_full 16836271801\n"
-	      "RAM IS FULL: 328M of 16.0G can still be used; 328M of swap is free\n"
+	      "warning ram_full 16857746637\n"
+	      "RAM IS FULL: 307M of 16.0G can still be used; 512M of swap is free\n"
 	      "> system\n");
-	set_meminfo(s, MEMINFO_AVAILABLE, TOTAL / 50 - 687);
-	finds(s, FINDING_RAM_FULL, none_left);
-	set_meminfo(s, MEMINFO_SWAP_FREE, TOTAL / 50);
+	set_meminfo(s, MEMINFO_AVAILABLE, TOTAL / 20 - GIB / 2 - 1);
 	finds(s, FINDING_RAM_FULL,
-	      "warning ram_full 16836272488\n"
-	      "RAM IS FULL: 328M of 16.0G can still be used; 328M of swap is free\n"
+	      "critical ram_full 16857746638\n"
+	      "RAM IS FULL: 307M of 16.0G can still be used; 512M of swap is free\n"
 	      "> system\n");
 	set_meminfo(s, MEMINFO_SWAP_TOTAL, 0);
 	set_meminfo(s, MEMINFO_SWAP_FREE, 0);
+	set_meminfo(s, MEMINFO_AVAILABLE, TOTAL / 20 - 1);
 	finds(s, FINDING_RAM_FULL,
-	      "critical ram_full 16836272488\n"
-	      "RAM IS FULL: 328M of 16.0G can still be used\n"
+	      "critical ram_full 16320875726\n"
+	      "RAM IS FULL: 819M of 16.0G can still be used\n"
 	      "> system\n");
 	forget_meminfo(s, MEMINFO_AVAILABLE);
 	does_not_know(s, FINDING_RAM_FULL);
@@ -338,7 +332,7 @@ SAMPLE_TEST(swapping, sample_healthy)
 	system->rates.swapped_in = MIB;
 	system->pressure.some_avg10 = 100;
 	finds(s, FINDING_SWAPPING,
-	      "warning swapping 1048576\n"
+	      "warning swapping 1610612736\n"
 	      "SWAPPING: 1.00M a second are read from swap, 0 written\n"
 	      "> top -s swap_pss\n");
 	system->rates.swapped_out = 3 * MIB;
@@ -347,7 +341,7 @@ SAMPLE_TEST(swapping, sample_healthy)
 		s->row[i].swapin = i == 1 ? 900 : 20 - (uint32_t)i;
 	}
 	finds(s, FINDING_SWAPPING,
-	      "warning swapping pid 812 1048576\n"
+	      "warning swapping pid 812 1610612736\n"
 	      "SWAPPING: 1.00M a second are read from swap, 3.00M written; most by firefox (812): "
 	      "20 pages a second\n"
 	      "> top -s swap_pss\n");
@@ -360,11 +354,48 @@ SAMPLE_TEST(swapping, sample_healthy)
 	system->pressure.known = false;
 	s->row[0].swapin = s->row[2].swapin = 0;
 	finds(s, FINDING_SWAPPING,
-	      "warning swapping 1048576\n"
+	      "warning swapping 1610612736\n"
+	      "SWAPPING: 1.00M a second are read from swap, 3.00M written\n"
+	      "> top -s swap_pss\n");
+	/* How much is in swap is not known. */
+	forget_meminfo(s, MEMINFO_SWAP_FREE);
+	finds(s, FINDING_SWAPPING,
+	      "warning swapping\n"
 	      "SWAPPING: 1.00M a second are read from swap, 3.00M written\n"
 	      "> top -s swap_pss\n");
 	system->rates.known = false;
 	does_not_know(s, FINDING_SWAPPING);
+}
+
+/* A cgroup that swaps at its own limit is named, and not the machine with it. */
+SAMPLE_TEST(swapping_at_a_limit, sample_healthy)
+{
+	static const char limit[] =
+		"critical cgroup_limit in /a/web 293601280\n"
+		"AT ITS LIMIT: cgroup /a/web (300M): its tasks waited 50.00 % of the last 10 s\n"
+		"> cgroups\n";
+	struct system_info *system = &s->snapshot.system;
+	struct memcg m = memcg_of("/a/web", 280 * MIB, 300 * MIB);
+	char want[512];
+
+	set_memcgs(s, &m, 1);
+	m.max_known = true;
+	m.max = 1;
+	memcg_set_detail(&m, COUNTER_PSI_SOME_10, 5000);
+	system->rates.swapped_in = MIB;
+	system->rates.scanned = 0;
+	system->pressure.some_avg10 = 100;
+	finds(s, FINDING_SWAPPING, limit);
+	/* The machine is short of memory as well. */
+	system->rates.scanned = 1;
+	snprintf(want, sizeof(want), "%s%s", limit,
+		 "warning swapping 1610612736\n"
+		 "SWAPPING: 1.00M a second are read from swap, 0 written\n"
+		 "> top -s swap_pss\n");
+	finds(s, FINDING_SWAPPING, want);
+	system->rates.scanned = 0;
+	memcg_set_detail(&m, COUNTER_PSI_SOME_10, 0);
+	finds(s, FINDING_SWAPPING, strstr(want, "warning"));
 }
 
 SAMPLE_TEST(swap_full, sample_healthy)
