@@ -100,6 +100,23 @@ TEST(members)
 	assert_int_equal(decode_one(&s, &r)->exe, EXE_UNKNOWN);
 }
 
+/* Near its limit, far from it, and a kernel that does not tell. */
+TEST(near_limit)
+{
+	cleanup(snapshot_done) struct snapshot s = {0};
+	struct zmem_record r = sample();
+	const struct process *p;
+
+	r.valid |= ZMEM_VALID_LIMIT;
+	p = decode_one(&s, &r);
+	assert_true(p->limit_known && !p->near_limit);
+	r.flags |= ZMEM_NEAR_LIMIT;
+	p = decode_one(&s, &r);
+	assert_true(p->limit_known && p->near_limit && !p->leader_exited && !p->other_users);
+	r.valid &= ~ZMEM_VALID_LIMIT;
+	assert_false(decode_one(&s, &r)->limit_known);
+}
+
 /* A group with its bit clear is not measured, whatever its members contain. */
 TEST(counters)
 {
