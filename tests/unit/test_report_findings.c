@@ -148,8 +148,13 @@ SAMPLE_TEST(cgroup_limit_is_far, sample_healthy)
 	m.limit_known = true;
 	m.limit = m.current = TOTAL + 1;
 	finds(s, FINDING_CGROUP_LIMIT, "");
-	/* A recording of some processes has their cgroups alone. */
 	m.limit = m.current = TOTAL;
+	finds(s, FINDING_CGROUP_LIMIT,
+	      "critical cgroup_limit in /a/web 17179869184\n"
+	      "AT ITS LIMIT: cgroup /a/web (16.0G): it reads back 1 page a second that it lost a "
+	      "moment ago, its tasks waited 50.00 % of the last 10 s\n"
+	      "> cgroups\n");
+	/* A recording of some processes has their cgroups alone. */
 	s->snapshot.selection = "--name web";
 	does_not_know(s, FINDING_CGROUP_LIMIT);
 	does_not_know(s, FINDING_CGROUP_HIGH);
@@ -202,8 +207,9 @@ SAMPLE_TEST(cgroup_full, sample_healthy)
 
 	does_not_know(s, FINDING_CGROUP_FULL);
 	set_memcgs(s, &m, 1);
-	memcg_set_detail(&m, COUNTER_MEM_ANON, 200 * MIB);
+	memcg_set_detail(&m, COUNTER_MEM_ANON, 290 * MIB);
 	finds(s, FINDING_CGROUP_FULL, "");
+	memcg_set_detail(&m, COUNTER_MEM_ANON, 200 * MIB);
 	memcg_set_detail(&m, COUNTER_MEM_SHMEM, 85 * MIB);
 	finds(s, FINDING_CGROUP_FULL,
 	      "warning cgroup_full in /a/db 298844160\n"
@@ -439,12 +445,19 @@ SAMPLE_TEST(zram_full, sample_healthy)
 	struct zram_device *d = &system->zram[0];
 
 	d->size = GIB;
-	d->stat = (struct zram_stat){(GIB * 95 + 99) / 100, 200 * MIB, 210 * MIB};
+	d->stat = (struct zram_stat){GIB * 95 / 100, 200 * MIB, 210 * MIB};
 	finds(s, FINDING_ZRAM_FULL,
-	      "warning zram_full 1020054733\n"
+	      "warning zram_full 1020054732\n"
 	      "ZRAM IS FULL: zram0: 973M of its 1.00G are stored\n"
 	      "> -s swap_ram\n");
-	d->stat.stored -= 2;
+	/* Another device is swap. */
+	system->swap_count = 1;
+	strcpy(system->swap[0].name, "/dev/zram1");
+	finds(s, FINDING_ZRAM_FULL,
+	      "warning zram_full 1020054732\n"
+	      "ZRAM IS FULL: zram0: 973M of its 1.00G are stored\n"
+	      "> -s swap_ram\n");
+	d->stat.stored--;
 	finds(s, FINDING_ZRAM_FULL, "");
 	system->swap[0] = (struct swap_device){
 		.name = "/dev/zram0", .kind = SWAP_PARTITION, .size = GIB, .used = GIB};
@@ -494,31 +507,31 @@ SAMPLE_TEST(zram_poor, sample_healthy)
 	does_not_know(s, FINDING_ZRAM_POOR);
 }
 
-/* In an hour it takes a 24th of the 819 MiB that are left. */
+/* In an hour it takes a 24th of what is left. */
 SAMPLE_TEST(grows, sample_healthy)
 {
 	const struct delta delta = {.known = true};
-	const uint64_t hour = (TOTAL / 20 + 23) / 24;
 	struct row *row = &s->row[0];
 
 	does_not_know(s, FINDING_GROWS);
 	s->result.delta = &delta;
 	finds(s, FINDING_GROWS, "");
+	set_meminfo(s, MEMINFO_AVAILABLE, 12 * 24 * (3 * MIB));
 	row->watched_ms = 5 * 60 * 1000;
-	row->grown = (int64_t)(hour + 11) / 12;
+	row->grown = 3 * MIB;
 	row->ticks = row->grew_ticks = 300;
 	row->stands_out = true;
 	finds(s, FINDING_GROWS,
-	      "warning grows pid 812 35791404\n"
-	      "GROWS: firefox (812): at the pace of the last 5 min it takes 34.1M an hour, and 819M "
+	      "warning grows pid 812 37748736\n"
+	      "GROWS: firefox (812): at the pace of the last 5 min it takes 36.0M an hour, and 864M "
 	      "can still be used\n"
 	      "> grow 812\n");
 	row->watched_ms--;
 	finds(s, FINDING_GROWS, "");
 	row->watched_ms++;
-	row->grown -= 2;
+	row->grown--;
 	finds(s, FINDING_GROWS, "");
-	row->grown += 2;
+	row->grown++;
 	row->stands_out = false;
 	finds(s, FINDING_GROWS, "");
 	row->stands_out = true;
@@ -556,6 +569,11 @@ SAMPLE_TEST(shmem_unmapped, sample_healthy)
 		0;
 	finds(s, FINDING_SHMEM_UNMAPPED, without_a_file);
 	s->snapshot.system.shared = &files;
+	finds(s, FINDING_SHMEM_UNMAPPED,
+	      "warning shmem_unmapped file /tmp/big 1717986918\n"
+	      "TMPFS, SHARED MEMORY: 1.60G are in no process; most of it /tmp/big\n"
+	      "> files\n");
+	files.file[0].resident = TOTAL / 10;
 	finds(s, FINDING_SHMEM_UNMAPPED,
 	      "warning shmem_unmapped file /tmp/big 1717986918\n"
 	      "TMPFS, SHARED MEMORY: 1.60G are in no process; most of it /tmp/big\n"
@@ -625,6 +643,11 @@ SAMPLE_TEST(slabs, sample_healthy)
 	finds(s, FINDING_KERNEL_MEMORY,
 	      "warning kernel_memory 1717986918\n"
 	      "KERNEL MEMORY: slab: 1.60G; most of it kmalloc-64\n"
+	      "> system -l\n");
+	set_meminfo(s, MEMINFO_SLAB_UNRECLAIMABLE, GIB * 3);
+	finds(s, FINDING_KERNEL_MEMORY,
+	      "warning kernel_memory 3221225472\n"
+	      "KERNEL MEMORY: slab: 3.00G; most of it dentry\n"
 	      "> system -l\n");
 	/* Half of it is not most of it. */
 	set_meminfo(s, MEMINFO_SLAB_UNRECLAIMABLE, 2 * GIB);
@@ -739,7 +762,17 @@ SAMPLE_TEST(node_full, sample_healthy)
 	nodes->node[0].free = 256 * MIB;
 	finds(s, FINDING_NODE_FULL, "");
 	/* Less than twice of what makes the kernel reclaim. */
-	nodes->node[0].high = 128 * MIB + 1;
+	nodes->node[0].high = 128 * MIB;
+	finds(s, FINDING_NODE_FULL, "");
+	nodes->node[0].high++;
+	finds(s, FINDING_NODE_FULL,
+	      "warning node_full 1073741824\n"
+	      "A NODE IS FULL: node 0 has 256M of 8.00G free while node 1 has 1.00G; 1.00G are in "
+	      "swap\n"
+	      "> system --by node\n");
+	/* Less than a 32nd of it. */
+	nodes->node[0].high = 1;
+	nodes->node[0].free--;
 	finds(s, FINDING_NODE_FULL,
 	      "warning node_full 1073741824\n"
 	      "A NODE IS FULL: node 0 has 256M of 8.00G free while node 1 has 1.00G; 1.00G are in "
