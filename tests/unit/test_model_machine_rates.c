@@ -144,6 +144,11 @@ TEST(kills_since_boot)
 		k = add(&h, 1, cases[i].count + 1);
 		if (!k.known || k.count != (cases[i].known ? cases[i].count : 0) + 1)
 			fail_msg("case %zu, later", i);
+		/* The hour before the series is over. */
+		k = add(&h, 60, cases[i].count + 1);
+		assert_int_equal(k.count, (cases[i].known ? cases[i].count : 0) + 1);
+		k = add(&h, 61, cases[i].count + 1);
+		assert_int_equal(k.count, 1);
 	}
 }
 
