@@ -162,6 +162,8 @@ int collector_read_memcgs(struct collector *c, bool details)
 			    details ? MEMCGS_DETAILS : MEMCGS_FIGURES, NULL, &c->memcg_rates,
 			    &c->memcg_left_us);
 
+	if (r == 0 && !details)
+		r = memcgs_read_near(&c->proc, &c->snapshot, &c->memcg_rates, &c->memcg_left_us);
 	note_left_out(c);
 	return r;
 }
@@ -180,7 +182,7 @@ static bool may_wait(const struct system_info *s)
 	const struct meminfo *m = &s->meminfo;
 
 	if (s->pressure.known)
-		return s->pressure.some_avg10 >= 100;
+		return system_waits(s);
 	return meminfo_has(m, MEMINFO_AVAILABLE) &&
 	       m->value[MEMINFO_AVAILABLE] < m->value[MEMINFO_TOTAL] / 8;
 }

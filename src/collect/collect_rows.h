@@ -28,7 +28,7 @@ int collector_name_rows(struct collector *c, const struct query *q, const struct
 int collector_charge(struct collector *c, struct process_list *processes, unsigned needs);
 /*
  * Adds the memory cgroups of all groups that the chosen rows can form to the snapshot, in a
- * recording or for several queries.
+ * recording or for several queries. Without `details` those near a limit have them all the same.
  */
 int collector_read_memcgs(struct collector *c, bool details);
 /*

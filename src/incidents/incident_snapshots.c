@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "findings/findings.h"
 #include "incidents/incidents.h"
 #include "proc/cgroup.h"
 #include "query/change.h"
@@ -288,6 +289,34 @@ static int read_files(struct incidents *s, size_t event)
 	return choose_files(s, after->system.shared);
 }
 
+/* A snapshot so long before a kill still tells what led to it. */
+#define JUST_BEFORE_MS (2 * 60 * 1000)
+
+/* What was wrong. At a kill the kernel has freed what was, and cgroups were not read. */
+static int find_wrong(struct incidents *s, size_t frame)
+{
+	const struct snapshot *of = &s->during;
+
+	s->incident.findings = NULL;
+	if (snapshot_is_kill(of)) {
+		if (!frame || recording_reader_time(s->replay.reader, frame - 1) <
+				      of->time_ms - JUST_BEFORE_MS)
+			return 0;
+		of = &s->just_before;
+		switch (incidents_read_frame(s, frame - 1, &s->just_before)) {
+		case 0:
+			break;
+		case 1:
+			return 0;
+		default:
+			return EXIT_FAILED;
+		}
+	}
+	findings_find(of, NULL, &s->findings);
+	s->incident.findings = &s->findings;
+	return 0;
+}
+
 /* Reads what its snapshots tell of event i. Returns 0 or an exit code after a message. */
 static int read_snapshots(struct incidents *s, size_t i)
 {
@@ -297,6 +326,7 @@ static int read_snapshots(struct incidents *s, size_t i)
 	if (!replay_event_frame(&s->replay, i, &frame)) {
 		incidents_clear_groups(s);
 		s->incident.during = s->incident.baseline = NULL;
+		s->incident.findings = NULL;
 		s->incident.ram = (struct ram_changes){};
 		return 0;
 	}
@@ -305,6 +335,7 @@ static int read_snapshots(struct incidents *s, size_t i)
 		return 0;
 	incidents_clear_groups(s);
 	s->incident.during = NULL;
+	s->incident.findings = NULL;
 	s->frame = frame;
 	r = incidents_read_frame(s, frame, &s->during);
 	if (r) {
@@ -315,6 +346,7 @@ static int read_snapshots(struct incidents *s, size_t i)
 	s->incident.during = &s->during;
 	if (join(s, &s->during) < 0)
 		return log_errno(-ENOMEM, "comparing");
+	r = find_wrong(s, frame);
 	for (int key = 0; r == 0 && key < INCIDENT_KEYS; key++)
 		r = read_largest(s, key);
 	if (r == 0)

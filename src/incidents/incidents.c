@@ -30,6 +30,7 @@ void incidents_close(struct incidents *s)
 	arena_done(&s->names);
 	arena_done(&s->joined);
 	snapshot_done(&s->during);
+	snapshot_done(&s->just_before);
 	for (int w = 0; w < INCIDENT_WINDOWS; w++)
 		snapshot_done(&s->before[w]);
 	output_close(&s->out);

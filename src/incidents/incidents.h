@@ -19,6 +19,8 @@ struct incidents {
 	struct output out;
 	struct event_record event, end;
 	struct snapshot during, before[INCIDENT_WINDOWS]; /* their texts are borrowed */
+	struct snapshot just_before;			  /* a kill */
+	struct findings findings;			  /* of it, or of the event */
 	struct incident incident;
 	size_t frame;		   /* of incident.during */
 	struct arena names;	   /* of incident.file */

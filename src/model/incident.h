@@ -5,6 +5,7 @@
 
 #include "model/change.h"
 #include "model/event.h"
+#include "model/finding.h"
 #include "model/ram_change.h"
 
 enum incident_key {
@@ -67,6 +68,9 @@ struct incident {
 	int64_t equal_since_ms;
 	size_t group_kills; /* kills of its group (memory.oom.group), if it is the first; else 0 */
 	const struct snapshot *during; /* at the event, or the last one before; NULL: no frame */
+	/* What was wrong then; at a kill, which frees memory, in the snapshot before. NULL: likewise.
+	 */
+	const struct findings *findings;
 	struct group_changes largest[INCIDENT_KEYS]; /* by size */
 	bool grew_known[INCIDENT_WINDOWS];	     /* a snapshot is of that time */
 	struct group_changes grew[INCIDENT_WINDOWS]; /* by group_by, largest growth first */

@@ -473,13 +473,10 @@ struct system_info {
 	const struct shared_files *shared;
 };
 
-/*
- * Tasks wait for memory: all of them did in one percent of the last ten seconds or more. PSI is in
- * hundredths of a percent.
- */
-static inline bool system_stalls(const struct system_info *system)
+/* Some task waited for memory in one percent of the last ten seconds or more. */
+static inline bool system_waits(const struct system_info *system)
 {
-	return system->pressure.known && system->pressure.full_avg10 >= 100;
+	return system->pressure.known && system->pressure.some_avg10 >= 100;
 }
 
 struct host_info {

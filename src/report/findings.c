@@ -78,12 +78,10 @@ static void put_run(struct line *l, const struct finding *f)
 	say_sentence(l, &said, finding_run.text[f->key]);
 }
 
-void json_findings(struct json_writer *w, const struct findings *all, enum finding_level least)
+void json_put_findings(struct json_writer *w, const struct findings *all, enum finding_level least)
 {
 	const size_t count = findings_down_to(all, least);
 
-	json_newline(w);
-	json_key_name(w, "findings");
 	json_begin(w, '[');
 	for (size_t i = 0; i < count; i++) {
 		cleanup(strbuf_done) struct strbuf text = {}, run = {};
@@ -110,7 +108,9 @@ void json_found(struct json_writer *w, const struct snapshot *s, const struct re
 		return;
 	}
 	findings_find(s, rows, all);
-	json_findings(w, all, least);
+	json_newline(w);
+	json_key_name(w, "findings");
+	json_put_findings(w, all, least);
 }
 
 /* ---- what to type next ---- */

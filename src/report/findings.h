@@ -12,7 +12,8 @@
 /* So many stand in the first lines of a screen. */
 #define FINDINGS_FIRST 3
 
-/* "AT ITS LIMIT: container web (300M): …", without its end; the title has the color of the level. */
+/* "AT ITS LIMIT: container web (300M): …", without its end; the title has the color of the level.
+ */
 void finding_put(struct line *l, const struct finding *f, enum said_sizes sizes);
 /* The same in lines of its own, folded to the width of the style. */
 void finding_print(struct strbuf *out, const struct finding *f, const struct table_style *style);
@@ -22,9 +23,9 @@ void finding_print(struct strbuf *out, const struct finding *f, const struct tab
  */
 void findings_print(struct strbuf *out, const struct findings *all, enum finding_level least,
 		    size_t most, const struct table_style *style);
-/* The key "findings": those down to a level. */
-void json_findings(struct json_writer *w, const struct findings *all, enum finding_level least);
-/* The same of a snapshot, in which they are looked for. */
+/* Those down to a level, as an array. */
+void json_put_findings(struct json_writer *w, const struct findings *all, enum finding_level least);
+/* The key "findings" of a snapshot, in which they are looked for. */
 void json_found(struct json_writer *w, const struct snapshot *s, const struct result *rows,
 		enum finding_level least);
 /*

@@ -228,9 +228,9 @@ static const struct {
 	[OVERVIEW_REST] = {"processes (rest)", NULL, ATTR_GREEN, ""},
 	[OVERVIEW_SHMEM] = {"shmem not in PSS", "shmem/tmpfs", ATTR_CYAN, "files"},
 	[OVERVIEW_HUGE] = {"huge pages", NULL, ATTR_CYAN, "-s hugetlb"},
-	[OVERVIEW_KERNEL] = {"kernel", NULL, ATTR_RED, "system -l"},
-	[OVERVIEW_COMPRESSED] = {"zram/zswap", NULL, ATTR_YELLOW, "-s swap_ram"},
-	[OVERVIEW_OTHER] = {"drivers/unnamed", NULL, ATTR_YELLOW, "system -l"},
+	[OVERVIEW_KERNEL] = {"kernel", NULL, ATTR_BOLD, "system -l"},
+	[OVERVIEW_COMPRESSED] = {"zram/zswap", NULL, ATTR_CYAN, "-s swap_ram"},
+	[OVERVIEW_OTHER] = {"drivers/unnamed", NULL, ATTR_NORMAL, "system -l"},
 	[OVERVIEW_CACHE] = {"cache not in PSS", "page cache", ATTR_BLUE, "files"},
 	[OVERVIEW_FREE] = {"free", NULL, ATTR_DIM, ""},
 };
@@ -253,12 +253,38 @@ const char *head_title(const struct head *h, enum overview_part part)
 }
 
 /* The whole, which stands out, and its parts. */
-static void put_parts(const struct head *h, struct line *l, const struct sentences *sentences)
+static void put_parts(const struct head *h, struct line *l, const struct sentences *sentences,
+		      enum line_attr attr)
 {
 	l->attr = ATTR_BOLD;
 	say(h, l, sentences, 0);
-	l->attr = ATTR_NORMAL;
+	l->attr = attr;
 	say(h, l, sentences, 1);
+	l->attr = ATTR_NORMAL;
+}
+
+/* Red is at its limit, yellow changes now: as findings, and cells of tables. */
+static enum line_attr attr_of_ram(const struct head *h)
+{
+	const struct meminfo *m = &h->snapshot->system.meminfo;
+
+	return meminfo_has(m, MEMINFO_AVAILABLE) &&
+			       m->value[MEMINFO_AVAILABLE] < m->value[MEMINFO_TOTAL] / 20
+		       ? ATTR_RED
+		       : ATTR_NORMAL;
+}
+
+static enum line_attr attr_of_swap(const struct head *h)
+{
+	const struct meminfo *m = &h->snapshot->system.meminfo;
+	uint64_t used;
+
+	if (h->rates && (h->rates->in || h->rates->out))
+		return ATTR_YELLOW;
+	return meminfo_swap_used(m, &used) && used &&
+			       m->value[MEMINFO_SWAP_FREE] < m->value[MEMINFO_SWAP_TOTAL] / 10
+		       ? ATTR_RED
+		       : ATTR_NORMAL;
 }
 
 /* Of the sums in the line above, in their order. */
@@ -272,7 +298,9 @@ static void put_bar(const struct head *h, struct line *l)
 	};
 
 	bar_put(l, bar, ARRAY_SIZE(bar), o->total, BAR_WIDTH);
+	l->attr = system_waits(&h->snapshot->system) ? ATTR_YELLOW : ATTR_NORMAL;
 	say(h, l, &head_pressure, 0);
+	l->attr = ATTR_NORMAL;
 }
 
 static void put_column(struct line *l, const char *text, size_t len, unsigned width, bool right)
@@ -347,7 +375,7 @@ void head_put(const struct head *h, struct line *l, size_t i, size_t lines)
 	size_t part = i - LINES_BEFORE;
 
 	if (i == 0) {
-		put_parts(h, l, &head_ram);
+		put_parts(h, l, &head_ram, attr_of_ram(h));
 	} else if (i == 1) {
 		put_bar(h, l);
 	} else if (i == 2) {
@@ -363,7 +391,7 @@ void head_put(const struct head *h, struct line *l, size_t i, size_t lines)
 
 void head_put_swap(const struct head *h, struct line *l)
 {
-	put_parts(h, l, &head_swap);
+	put_parts(h, l, &head_swap, attr_of_swap(h));
 }
 
 /* How much of the limit is used, up to 1. */

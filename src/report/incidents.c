@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "fields/incident_fields.h"
 #include "fields/incident_said.h"
+#include "report/findings.h"
 #include "write/field_text.h"
 #include "write/format.h"
 #include "write/say.h"
@@ -297,6 +298,18 @@ static void put_limit_events(struct strbuf *out, const struct incident *i, size_
 	}
 }
 
+/* What was wrong, in lines like the others. */
+static void put_findings(struct strbuf *out, const struct incident *i,
+			 const struct table_style *style)
+{
+	const size_t count = i->findings ? findings_down_to(i->findings, FINDING_WARNING) : 0;
+
+	for (size_t n = 0; n < count && n < FINDINGS_FIRST; n++) {
+		strbuf_puts(out, "  ");
+		finding_print(out, &i->findings->item[n], style);
+	}
+}
+
 void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 		     const struct table_style *style)
 {
@@ -322,6 +335,7 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 	if (!i->during)
 		return;
 	say_of(out, i, &incident_machine_said, style);
+	put_findings(out, i, style);
 	put_limit_events(out, i, rows, style);
 	if (incident_is_of_cgroup(i))
 		put_largest_inside(out, i, rows, style);
@@ -392,7 +406,7 @@ void render_incident_next(struct strbuf *out, const struct incident *i, const ch
 
 void render_incidents_json_begin(struct incidents_json *j)
 {
-	strbuf_puts(j->out, "{\"schema\":\"zmem.incidents\",\"schema_version\":\"1.7\",");
+	strbuf_puts(j->out, "{\"schema\":\"zmem.incidents\",\"schema_version\":\"1.8\",");
 	if (j->group_by)
 		strbuf_printf(j->out, "\"group_by\":\"%s\",", j->group_by);
 	strbuf_puts(j->out, "\n\"events\":[");
@@ -409,6 +423,11 @@ void render_incidents_json(struct incidents_json *j, const struct incident *i)
 		 : incident_is_signal(i) ? &incident_signal_fields
 					 : &incident_kill_fields,
 		 i->event, i, false);
+	json_key_name(w, "findings");
+	if (i->findings)
+		json_put_findings(w, i->findings, FINDING_WARNING);
+	else
+		json_put_null(w);
 	json_end(w, '}');
 }
 

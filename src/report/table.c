@@ -71,6 +71,10 @@ static bool is_yellow(const struct table *t, const struct field *f, const struct
 	/* The process swaps, or waits for memory. */
 	if (f->counter == COUNTER_SWAP || f->counter == COUNTER_SWAP_PSS)
 		return r->swaps && field_is_counter(f);
+	/* What happens to a cgroup now. */
+	if (f->counter == COUNTER_REFAULTS_S || f->counter == COUNTER_RECLAIMED_S ||
+	    f->counter == COUNTER_LIMIT_HITS_S || f->counter == COUNTER_HIGH_HITS_S)
+		return v.known && v.number > 0;
 	if (!(f->flags & FIELD_SINCE) || f->counter >= 0 || !v.known || v.number <= 0)
 		return false;
 	if (strcmp(f->key, "swapin") == 0 || strcmp(f->key, "wait") == 0)
@@ -79,12 +83,27 @@ static bool is_yellow(const struct table *t, const struct field *f, const struct
 	       row_grows_steadily(r, t->r->snapshot->host.page_size);
 }
 
-/* The color of a cell of a row. No other place sets it. */
+#define NEAR_PERCENT 95
+
+/* A cgroup is at its limit, or a process at that of its mappings. */
+static bool is_red(const struct table *t, const struct field *f, const struct row *r,
+		   struct value v)
+{
+	if (!v.known)
+		return false;
+	if (strcmp(f->key, "strain") == 0)
+		return strcmp(v.text, "thrashes") == 0 || strcmp(v.text, "throttled") == 0;
+	if (strcmp(f->key, "%nearest") == 0)
+		return v.percent >= NEAR_PERCENT;
+	return f->counter == COUNTER_MAPS && field_is_counter(f) &&
+	       r->process->kind != PROCESS_SUM && is_near_limit(t, (uint64_t)v.number);
+}
+
+/* The color of a cell of a row: red is at its limit, yellow changes now. No other place sets it. */
 static enum line_attr attr_of(const struct table *t, const struct field *f, const struct row *r,
 			      struct value v, enum line_attr plain)
 {
-	if (f->counter == COUNTER_MAPS && field_is_counter(f) && v.known &&
-	    r->process->kind != PROCESS_SUM && is_near_limit(t, (uint64_t)v.number))
+	if (is_red(t, f, r, v))
 		return ATTR_RED;
 	return is_yellow(t, f, r, v) ? ATTR_YELLOW : plain;
 }

@@ -183,7 +183,7 @@ static void draw_parts(struct detail_pane *d, struct screen *s, const struct pro
 	struct bar_part part[ARRAY_SIZE(counter)] = {{"anon", '|', ATTR_GREEN},
 						     {"file", '#', ATTR_BLUE},
 						     {"shmem", ':', ATTR_CYAN},
-						     {"swap", '~', ATTR_YELLOW}};
+						     {"swap", '~', ATTR_BOLD}};
 	unsigned width = s->width > 100 ? 40 : s->width / 4, used = width + 2;
 	bool bytes = d->pane.shared->style.bytes;
 	uint64_t total = 0;

@@ -189,6 +189,14 @@ static unsigned leave_group(struct pane *p)
 	return VIEW_ASK_FILTER;
 }
 
+/* From groups back to the processes of all of them. */
+static unsigned leave_groups(struct pane *p)
+{
+	p->shared->set.group = NULL;
+	begin_kind(list_of(p));
+	return VIEW_ASK_ROWS;
+}
+
 static unsigned group_next(struct pane *p)
 {
 	/* Not cmdline: most command lines belong to one process. */
@@ -207,10 +215,8 @@ static unsigned group_next(struct pane *p)
 		at++;
 	at += set->group != NULL;
 	set->group = at < ARRAY_SIZE(key) ? process_field(key[at]) : NULL;
-	if (set->group) {
-		process_list_columns(&set->columns[FOR_GROUPS], &columns_live, set->group);
-		set->chosen[FOR_GROUPS] = false;
-	}
+	if (set->group)
+		list_columns_of_group(set);
 	begin_kind(l);
 	return ask;
 }
@@ -314,8 +320,8 @@ static unsigned follow_switch(struct pane *p)
 }
 
 /*
- * Escape ends following, else leaves the processes of a group, else clears filters, else returns to
- * the first row.
+ * Escape ends following, else leaves the processes of a group, else clears filters, else leaves the
+ * groups, else returns to the first row.
  */
 static unsigned escape(struct pane *p)
 {
@@ -328,6 +334,8 @@ static unsigned escape(struct pane *p)
 	} else if (*set->filter || *set->user) {
 		*set->filter = *set->user = '\0';
 		return VIEW_ASK_FILTER;
+	} else if (set->group) {
+		return leave_groups(p);
 	} else {
 		cursor_reset(&p->cursor);
 	}
@@ -611,7 +619,7 @@ static const char *hints(const struct list_pane *l)
 	const struct view_settings *set = &l->pane.shared->set;
 
 	if (set->group)
-		return "? help  q quit  Enter processes  g next groups  / search  f filter  s sort  "
+		return "? help  q quit  Enter processes  g next groups  Esc leave  / search  f filter  s sort  "
 		       "i details  t tree  o columns  x changes  F follow";
 	if (set->tree)
 		return "? help  q quit  - fold  + open  * all  t list  / search  f filter  s sort  "

@@ -68,6 +68,49 @@ static void fit_usual(struct list_pane *l, unsigned width)
 	}
 }
 
+/* The column of the groups before, the last one of its kind, becomes that of the new ones. */
+static void name_groups(struct field_list *list, const struct field *group)
+{
+	size_t at = list->count;
+
+	while (at && !(list->item[at - 1]->type == FIELD_TEXT && list->item[at - 1]->group))
+		at--;
+	if (at)
+		list->item[at - 1] = group;
+	else
+		field_list_append(list, &group, 1);
+}
+
+/* What the user chose stays: of processes, all but what one process has alone. */
+static void keep_chosen(const struct field_list *chosen, const struct field *group,
+			struct field_list *list)
+{
+	const struct field *procs = process_field("procs");
+
+	*list = (struct field_list){};
+	field_list_append(list, &procs, 1);
+	for (size_t i = 0; i < chosen->count; i++) {
+		const struct field *f = chosen->item[i];
+
+		if (f->type != FIELD_TEXT && f->type != FIELD_NUMBER && f != procs)
+			field_list_append(list, &f, 1);
+	}
+	field_list_append(list, &group, 1);
+}
+
+void list_columns_of_group(struct view_settings *set)
+{
+	struct field_list *list = &set->columns[FOR_GROUPS];
+
+	if (set->chosen[FOR_GROUPS])
+		name_groups(list, set->group);
+	else if (set->chosen[FOR_PROCESSES])
+		keep_chosen(&set->columns[FOR_PROCESSES], set->group, list);
+	else
+		process_list_columns(list, &columns_live, set->group);
+	set->chosen[FOR_GROUPS] |= set->chosen[FOR_PROCESSES];
+}
+
 void list_columns_changed(struct list_pane *l)
 {
 	struct shared *v = l->pane.shared;

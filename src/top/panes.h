@@ -43,6 +43,8 @@ void list_set_rows(struct list_pane *l, const struct result *r, const struct row
 		   size_t count, bool tick);
 /* Chooses the columns that fit and resets their widths (pane_list_columns.c). */
 void list_columns_changed(struct list_pane *l);
+/* The columns of groups, with those that the user chose. */
+void list_columns_of_group(struct view_settings *set);
 /*
  * When they are measured: those of "-o +a" and the name get room, instead of usual columns. These
  * come when the list scrolls.
