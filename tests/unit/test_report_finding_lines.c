@@ -212,9 +212,7 @@ static void assert_json(const struct findings *all, enum finding_level least, co
 	cleanup(strbuf_done) struct strbuf out = {};
 	struct json_writer w = {.out = &out};
 
-	json_begin(&w, '{');
-	json_findings(&w, all, least);
-	json_end(&w, '}');
+	json_put_findings(&w, all, least);
 	assert_string_equal(strbuf_str(&out), want);
 }
 
@@ -229,11 +227,11 @@ TEST(json)
 {
 	const struct findings none = {};
 
-	assert_json(&none, FINDING_HINT, "{\n\"findings\":[\n]}");
-	assert_json(some(), FINDING_CRITICAL, "{\n\"findings\":[\n" LIMIT_JSON "\n]}");
+	assert_json(&none, FINDING_HINT, "[\n]");
+	assert_json(some(), FINDING_CRITICAL, "[\n" LIMIT_JSON "\n]");
 	assert_json(
 		some(), FINDING_WARNING,
-		"{\n\"findings\":[\n" LIMIT_JSON ",\n"
+		"[\n" LIMIT_JSON ",\n"
 		"{\"key\":\"cgroup_full\",\"level\":\"warning\",\"pid\":null,"
 		"\"cgroup\":\"/system.slice/db\xef\xbf\xbd\","
 		"\"cgroup_hex\":\"2f73797374656d2e736c6963652f6462ff\",\"file\":null,"
@@ -243,16 +241,16 @@ TEST(json)
 		"{\"key\":\"maps_limit\",\"level\":\"warning\",\"pid\":4711,\"cgroup\":null,"
 		"\"file\":null,\"bytes\":null,"
 		"\"text\":\"MAPPINGS: java (4711) has 60000 of the 65530 mappings that "
-		"vm.max_map_count allows\",\"run\":\"maps 4711 --by-file\"}\n]}");
+		"vm.max_map_count allows\",\"run\":\"maps 4711 --by-file\"}\n]");
 	found = (struct findings){
 		.count = 1,
 		.item = {{.key = FINDING_OOM_KILLS, .level = FINDING_CRITICAL, .count = 1}}};
 	assert_json(
 		&found, FINDING_WARNING,
-		"{\n\"findings\":[\n{\"key\":\"oom_kills\",\"level\":\"critical\","
+		"[\n{\"key\":\"oom_kills\",\"level\":\"critical\","
 		"\"pid\":null,\"cgroup\":null,\"file\":null,\"bytes\":null,"
 		"\"text\":\"OOM KILLS: 1 process was killed for want of memory in the last hour\","
-		"\"run\":null}\n]}");
+		"\"run\":null}\n]");
 }
 
 /* ---- random machines ---- */
