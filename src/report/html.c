@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Writes one HTML file: the page of src/report/page, which the Makefile assembles, with the data of
- * html_data.c in it. Only the data, the title and the total (for readers without JavaScript) differ
- * from page to page. The live page of serve also has the additions of src/serve/page.
+ * html_data.c in it. Only the data, the title, and the findings and the total (for readers without
+ * JavaScript) differ from page to page. The live page of serve also has the additions of
+ * src/serve/page.
  */
 #include "report/report.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "report/findings.h"
 #include "report/page_parts.h"
 #include "report/summary.h"
 #include "write/format.h"
@@ -34,6 +39,42 @@ static void put_host(struct strbuf *out, const struct result *r)
 	html_put_text(out, r->snapshot->host.name);
 }
 
+/* A finding as an item of a list, with its command. */
+static void put_finding(struct strbuf *out, const struct finding *f)
+{
+	cleanup(strbuf_done) struct strbuf text = {}, run = {};
+
+	finding_put(&(struct line){.out = &text}, f, SIZES_SHORT);
+	finding_put_run(&(struct line){.out = &run}, f);
+	if (!out->error)
+		out->error = text.error ? text.error : run.error;
+	strbuf_puts(out, "<li>");
+	text_put_mapped(out, strbuf_str(&text), SIZE_MAX, escape_markup);
+	if (run.len) {
+		strbuf_puts(out, " <code>zmem-bpf ");
+		text_put_mapped(out, strbuf_str(&run), SIZE_MAX, escape_markup);
+		strbuf_puts(out, "</code>");
+	}
+	strbuf_puts(out, "</li>\n");
+}
+
+static void put_findings(struct strbuf *out, const struct result *r)
+{
+	cleanup_free struct findings *found = malloc(sizeof(*found));
+
+	if (!found) {
+		out->error = -ENOMEM;
+		return;
+	}
+	findings_find(r->snapshot, r, found);
+	if (!found->count)
+		return;
+	strbuf_puts(out, "<ul>\n");
+	for (size_t i = 0; i < found->count; i++)
+		put_finding(out, &found->item[i]);
+	strbuf_puts(out, "</ul>\n");
+}
+
 static void put_total(struct strbuf *out, const struct result *r)
 {
 	static const enum counter counters[] = {COUNTER_PSS, COUNTER_USS, COUNTER_RSS, COUNTER_SWAP,
@@ -46,6 +87,7 @@ static void put_total(struct strbuf *out, const struct result *r)
 	summary_write(&line, r);
 	if (!out->error)
 		out->error = strbuf_error(&text);
+	put_findings(out, r);
 	strbuf_puts(out, "<p>");
 	text_put_mapped(out, strbuf_str(&text), SIZE_MAX, escape_markup);
 	strbuf_puts(out, "</p>\n<dl>\n");

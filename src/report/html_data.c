@@ -7,6 +7,7 @@
  *	 "tool", "timestamp", "timestamp_ms", "host", "source", "collection", "system", "head",
  *	 "totals":				as in zmem.snapshot
  *	 "memory", "kernel", "user":		as in zmem.system
+ *	 "findings":[{"key",…},…],		likewise, hints as well
  *	 "said":{"badge":"✓ complete",…},	what the page says of the machine; null: nothing
  *	 "summary":"total of 12 processes; …",	the last line of the table
  *	 "others":null | {…},			sums, like "totals", of the rows that are left out
@@ -29,6 +30,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "report/findings.h"
 #include "report/head.h"
 #include "report/json.h"
 #include "report/report.h"
@@ -300,6 +302,7 @@ void render_page_json(struct strbuf *out, const struct result *r, const struct t
 	}
 	head_begin(&head, r->snapshot, r->snapshot->system.ram, style);
 	put_machine(&p);
+	json_found(&writer, r->snapshot, r, FINDING_HINT);
 	put_said(&p, &head);
 	json_newline(&writer);
 	json_head(&writer, &head);

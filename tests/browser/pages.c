@@ -185,6 +185,69 @@ static int make_large(const char *directory)
 	return write_page(directory, "large", &page);
 }
 
+/* ---- findings ---- */
+
+/* A cgroup at its own limit that reads back what the kernel took a moment ago. */
+static void make_held(struct sample *s, const char *path)
+{
+	static struct memcg memcg;
+
+	memcg = (struct memcg){.path = path,
+			       .current_known = true,
+			       .limit_known = true,
+			       .max_known = true,
+			       .current = 300 * MIB,
+			       .limit = 300 * MIB,
+			       .max = 1234};
+	memcg_set_detail(&memcg, COUNTER_REFAULTS_S, 7000);
+	memcg_set_detail(&memcg, COUNTER_PSI_SOME_10, 8800);
+	s->snapshot.memcg = &memcg;
+	s->snapshot.memcg_count = 1;
+}
+
+/* One of each level: a cgroup at its limit, swapping, much locked memory. */
+static void make_levels(struct sample *s)
+{
+	sample_ordinary(s);
+	make_machine(s);
+	make_held(s, "/system.slice/web.service");
+	s->snapshot.system.rates =
+		(struct machine_rates){.known = true, .swapped_in = 4 * MIB, .swapped_out = MIB};
+	sample_meminfo(&s->snapshot.system.meminfo, MEMINFO_UNEVICTABLE, 5 * GIB);
+}
+
+/* More than a page shows at first. */
+static void make_many(struct sample *s)
+{
+	struct meminfo *m = &s->snapshot.system.meminfo;
+
+	make_levels(s);
+	sample_meminfo(m, MEMINFO_AVAILABLE, 300 * MIB);
+	sample_meminfo(m, MEMINFO_SWAP_FREE, 100 * MIB);
+	sample_meminfo(m, MEMINFO_SLAB_UNRECLAIMABLE, 2 * GIB);
+	sample_meminfo(m, MEMINFO_COMMIT_LIMIT, 10 * GIB);
+	sample_meminfo(m, MEMINFO_COMMITTED, 10 * GIB);
+	s->snapshot.system.overcommit_strict = true;
+}
+
+/* Names of findings that are markup: of a cgroup, a process, a zram disk. */
+static void make_hostile_findings(struct sample *s)
+{
+	struct process *p;
+
+	make_levels(s);
+	make_held(s, "/</script><img src=x onerror=document.title='broken'>");
+	p = sample_add(s, 4000, 0, "root", "<b>\xe2\x80\xaetwisted\xff&amp;");
+	sample_counters(p, 4 * MIB, 0);
+	sample_pss(p, PSS_FROM_KERNEL);
+	process_set(p, COUNTER_MAPS, 85);
+	s->snapshot.system.max_map_count = 100;
+	snprintf(s->snapshot.system.zram[0].name, sizeof(s->snapshot.system.zram[0].name),
+		 "</li><script>");
+	s->snapshot.system.zram[0].size = 300 * MIB;
+	sample_finish(s, s->snapshot.count);
+}
+
 /* The longest names, and names that contain the end of a script element. */
 static void make_hostile(struct sample *s, struct strbuf *longest)
 {
@@ -244,5 +307,11 @@ int main(int argc, char **argv)
 	r |= make(argv[1], "empty", &s.result, false);
 	make_hostile(&s, &longest);
 	r |= make(argv[1], "hostile", &s.result, false);
+	make_levels(&s);
+	r |= make(argv[1], "levels", &s.result, false);
+	make_many(&s);
+	r |= make(argv[1], "many", &s.result, false);
+	make_hostile_findings(&s);
+	r |= make(argv[1], "wrong", &s.result, false);
 	return r;
 }

@@ -10,7 +10,7 @@ import html.parser
 import json
 import re
 
-PAGE_MAX = 60 * 1024
+PAGE_MAX = 64 * 1024
 # Keys of JSON without a column: lists, and what tables show only if it is asked for.
 NO_COLUMN = ("nodes", "gpu_parts", "app")
 RUNS = ("on", "src", "href", "action", "style", "srcdoc")

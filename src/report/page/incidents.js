@@ -140,6 +140,7 @@ function showEvents() {
 		byId('event').replaceChildren();
 }
 
+findings.commands = false;
 charts.most = Infinity;
 charts.begin = span => momentText(span.start);
 charts.end = span => momentText(span.end);
