@@ -20,6 +20,7 @@
 #include "serve/files_reader.h"
 #include "session/background.h"
 #include "session/log.h"
+#include "session/replay.h"
 #include "session/session.h"
 
 /* The page frames are a quarter of a snapshot, and change slowly: not with each scrape. */
@@ -85,6 +86,7 @@ static int collect_snapshot(struct snapshot_server *s)
 	close_fd(&s->memfd);
 	s->memfd = r;
 	add_collection(s);
+	s->last.kills = c->snapshot.system.recent_kills;
 	s->last.kind = ANSWER_DOCUMENT;
 	s->last.size = s->bytes.len;
 	s->last.taken_us = start;
@@ -254,10 +256,14 @@ static int open_files(struct snapshot_server *s)
 static int open_measure(struct snapshot_server *s, const struct options *o)
 {
 	struct collect_spec spec = session_spec(o);
+	struct recent_kills kills = {};
 	int r = o->files ? open_files(s) : 0;
 
 	if (r)
 		return r;
+	/* Later, no file can be opened. */
+	if (!o->replay)
+		replay_recent_kills(&kills, NULL);
 	/* All rows, with all names that JSON has. Each request makes its own groups. */
 	spec.continuous = true;
 	if (!spec.readers)
@@ -274,6 +280,7 @@ static int open_measure(struct snapshot_server *s, const struct options *o)
 					     s->last.kills_unwatched);
 	s->moment.log_read = s->oom && oom_watch_reads_log(s->oom);
 	r = session_open(&s->session, o, &spec);
+	s->session.collector.kills.before = kills;
 	s->session.query.group = NULL;
 	s->session.query.top = 0;
 	return r;

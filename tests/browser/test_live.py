@@ -215,6 +215,8 @@ def check_kills(page):
         result(len(lines) == 2 and all("%s, PID %d, held 7." % (name, pid) in line for pid, line in zip(reversed(pids), lines)),
                "a list of kills, newest first", lines)
         same("names of victims are text", page.is_("document.querySelectorAll('#kills b').length"), 0)
+        card = page.wait("[...document.querySelectorAll('#finding-list li')].map(e => e.innerText).find(text => text.startsWith('OOM KILLS'))")
+        result(re.search(r"\n([2-9]|\d\d+) processes were killed for want of memory", card) is not None, "a card of the kills", card)
         same("kills: the console is empty", page.browser.console, [])
         page.is_("window.fetch = window.realFetch")
         page.picture("live-kills")
