@@ -26,6 +26,8 @@
 /* The page frames are a quarter of a snapshot, and change slowly: not with each scrape. */
 #define CENSUS_PAUSE_US 60000000
 
+#define HOUR_MS		(60 * 60 * 1000)
+
 struct snapshot_server {
 	struct session session;
 	struct self_usage usage;
@@ -53,6 +55,24 @@ static void add_collection(struct snapshot_server *s)
 	sum->raced += found->raced;
 	sum->not_seen += found->not_seen;
 	sum->collections++;
+}
+
+static void copy_text(char *to, size_t cap, const char *text)
+{
+	snprintf(to, cap, "%s", text ? text : "");
+}
+
+/* The last kill, if it was watched, has its time and its names. */
+static void name_last_kill(const struct snapshot_server *s, struct recent_kills *kills)
+{
+	const struct event_record *e = &s->kill;
+
+	if (!kills->count || e->time_ms <= kills->last_ms ||
+	    e->time_ms + HOUR_MS < s->session.collector.snapshot.time_ms)
+		return;
+	kills->last_ms = e->time_ms;
+	copy_text(kills->name, sizeof(kills->name), event_text(e, EVENT_NAME));
+	copy_text(kills->cgroup, sizeof(kills->cgroup), event_text(e, EVENT_CGROUP));
 }
 
 /* Collects all that any request may need: requests do not reach this process. */
@@ -87,6 +107,7 @@ static int collect_snapshot(struct snapshot_server *s)
 	s->memfd = r;
 	add_collection(s);
 	s->last.kills = c->snapshot.system.recent_kills;
+	name_last_kill(s, &s->last.kills);
 	s->last.kind = ANSWER_DOCUMENT;
 	s->last.size = s->bytes.len;
 	s->last.taken_us = start;
