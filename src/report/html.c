@@ -39,8 +39,8 @@ static void put_host(struct strbuf *out, const struct result *r)
 	html_put_text(out, r->snapshot->host.name);
 }
 
-/* A finding as an item of a list, with its command. */
-static void put_finding(struct strbuf *out, const struct finding *f)
+/* A finding as an item of a list. The command would not be of the time of a recording. */
+static void put_finding(struct strbuf *out, const struct finding *f, bool recorded)
 {
 	cleanup(strbuf_done) struct strbuf text = {}, run = {};
 
@@ -50,7 +50,7 @@ static void put_finding(struct strbuf *out, const struct finding *f)
 		out->error = text.error ? text.error : run.error;
 	strbuf_puts(out, "<li>");
 	text_put_mapped(out, strbuf_str(&text), SIZE_MAX, escape_markup);
-	if (run.len) {
+	if (run.len && !recorded) {
 		strbuf_puts(out, " <code>zmem-bpf ");
 		text_put_mapped(out, strbuf_str(&run), SIZE_MAX, escape_markup);
 		strbuf_puts(out, "</code>");
@@ -58,7 +58,7 @@ static void put_finding(struct strbuf *out, const struct finding *f)
 	strbuf_puts(out, "</li>\n");
 }
 
-static void put_findings(struct strbuf *out, const struct result *r)
+static void put_findings(struct strbuf *out, const struct result *r, bool recorded)
 {
 	cleanup_free struct findings *found = malloc(sizeof(*found));
 
@@ -71,11 +71,11 @@ static void put_findings(struct strbuf *out, const struct result *r)
 		return;
 	strbuf_puts(out, "<ul>\n");
 	for (size_t i = 0; i < found->count; i++)
-		put_finding(out, &found->item[i]);
+		put_finding(out, &found->item[i], recorded);
 	strbuf_puts(out, "</ul>\n");
 }
 
-static void put_total(struct strbuf *out, const struct result *r)
+static void put_total(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
 	static const enum counter counters[] = {COUNTER_PSS, COUNTER_USS, COUNTER_RSS, COUNTER_SWAP,
 						COUNTER_SWAP_PSS};
@@ -87,7 +87,7 @@ static void put_total(struct strbuf *out, const struct result *r)
 	summary_write(&line, r);
 	if (!out->error)
 		out->error = strbuf_error(&text);
-	put_findings(out, r);
+	put_findings(out, r, style->recorded);
 	strbuf_puts(out, "<p>");
 	text_put_mapped(out, strbuf_str(&text), SIZE_MAX, escape_markup);
 	strbuf_puts(out, "</p>\n<dl>\n");
@@ -112,7 +112,7 @@ void render_html(struct strbuf *out, const struct result *r, const struct table_
 	unpack(out, &page_head);
 	put_host(out, r);
 	unpack(out, &page_title);
-	put_total(out, r);
+	put_total(out, r, style);
 	unpack(out, &page_body);
 	render_page_json(out, r, style);
 	unpack(out, &page_tail);
@@ -123,7 +123,7 @@ void render_live_page(struct strbuf *out, const struct result *r, const struct t
 	unpack(out, &live_head);
 	put_host(out, r);
 	unpack(out, &live_title);
-	put_total(out, r);
+	put_total(out, r, style);
 	unpack(out, &live_body);
 	render_page_json(out, r, style);
 	unpack(out, &live_tail);
@@ -135,7 +135,7 @@ void render_past_page_begin(struct strbuf *out, const struct result *r,
 	unpack(out, &past_head);
 	put_host(out, r);
 	unpack(out, &past_title);
-	put_total(out, r);
+	put_total(out, r, style);
 	unpack(out, &past_body);
 	render_page_json(out, r, style);
 	strbuf_puts(out, "</script>\n<script type=\"application/json\" id=\"recording\">");

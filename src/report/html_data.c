@@ -11,6 +11,7 @@
  *	 "said":{"badge":"✓ complete",…},	what the page says of the machine; null: nothing
  *	 "summary":"total of 12 processes; …",	the last line of the table
  *	 "others":null | {…},			sums, like "totals", of the rows that are left out
+ *	 "recorded":false,			true: commands of findings would show another time
  *	 "group":null | "unit",			the initial grouping
  *	 "shown":["pid","user",…],		the columns that are shown at first
  *	 "rows":12,
@@ -275,6 +276,7 @@ static void put_presentation(struct page *p)
 	const struct field_list *list = p->style->columns;
 
 	json_newline(w);
+	json_bool(w, "recorded", p->style->recorded);
 	json_string(w, "group", p->style->group ? p->style->group->key : NULL);
 	json_array(w, "shown");
 	for (size_t i = 0; list && i < list->count; i++)

@@ -147,6 +147,7 @@ static int make_html(struct server *s, const struct request *request, struct pag
 	if (s->config->options->columns)
 		field_list_insert(&columns, columns.count, process_field("cmdline"));
 	style.group = s->config->group;
+	style.recorded = s->config->options->replay;
 	if (r == 0)
 		r = selection_query(&v, &s->client.snapshot, &q.query);
 	if (r < 0)

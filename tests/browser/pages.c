@@ -27,14 +27,21 @@ static int write_page(const char *directory, const char *name, const struct strb
 	return 0;
 }
 
-static int make(const char *directory, const char *name, const struct result *r, bool only_total)
+static int make_as(const char *directory, const char *name, const struct result *r,
+		   struct table_style style)
 {
 	cleanup(strbuf_done) struct strbuf page = {0};
 	struct field_list columns;
 
 	process_list_columns(&columns, &columns_usual, NULL);
-	render_html(&page, r, &(struct table_style){.columns = &columns, .only_total = only_total});
+	style.columns = &columns;
+	render_html(&page, r, &style);
 	return write_page(directory, name, &page);
+}
+
+static int make(const char *directory, const char *name, const struct result *r)
+{
+	return make_as(directory, name, r, (struct table_style){});
 }
 
 /* Sets the values of a machine of 16 GiB. */
@@ -292,26 +299,27 @@ int main(int argc, char **argv)
 	r = make_large(argv[1]);
 	sample_ordinary(&s);
 	make_machine(&s);
-	r |= make(argv[1], "ordinary", &s.result, false);
-	r |= make(argv[1], "total", &s.result, true);
+	r |= make(argv[1], "ordinary", &s.result);
+	r |= make_as(argv[1], "total", &s.result, (struct table_style){.only_total = true});
 	make_census(&s);
-	r |= make(argv[1], "census", &s.result, false);
+	r |= make(argv[1], "census", &s.result);
 	sample_ordinary(&s);
 	make_machine(&s);
 	sample_finish(&s, 2);
-	r |= make(argv[1], "others", &s.result, false);
+	r |= make(argv[1], "others", &s.result);
 	sample_bare(&s);
-	r |= make(argv[1], "bare", &s.result, false);
+	r |= make(argv[1], "bare", &s.result);
 	sample_init(&s);
 	sample_finish(&s, 0);
-	r |= make(argv[1], "empty", &s.result, false);
+	r |= make(argv[1], "empty", &s.result);
 	make_hostile(&s, &longest);
-	r |= make(argv[1], "hostile", &s.result, false);
+	r |= make(argv[1], "hostile", &s.result);
 	make_levels(&s);
-	r |= make(argv[1], "levels", &s.result, false);
+	r |= make(argv[1], "levels", &s.result);
+	r |= make_as(argv[1], "recorded", &s.result, (struct table_style){.recorded = true});
 	make_many(&s);
-	r |= make(argv[1], "many", &s.result, false);
+	r |= make(argv[1], "many", &s.result);
 	make_hostile_findings(&s);
-	r |= make(argv[1], "wrong", &s.result, false);
+	r |= make(argv[1], "wrong", &s.result);
 	return r;
 }

@@ -17,7 +17,8 @@ import browser
 import check_html
 from outcome import O, exit_code, read, result, run_checks, same
 
-PAGES = ("large", "ordinary", "census", "others", "total", "bare", "empty", "hostile", "levels", "many", "wrong")
+PAGES = ("large", "ordinary", "census", "others", "total", "bare", "empty", "hostile", "levels", "recorded", "many",
+         "wrong")
 PROGRAMS = os.environ.get("B", O + "/obj")
 
 
@@ -126,7 +127,7 @@ def check_head(s):
 
 
 CARDS = """[...document.querySelectorAll('#finding-list li')].filter(e => e.getClientRects().length)
-    .map(e => [...e.querySelectorAll('b, .level, p + p, code')].map(part => part.innerText))"""
+    .map(e => [...e.querySelectorAll('b, .level, p + p, code:not([hidden])')].map(part => part.innerText))"""
 # Of the texts of cards and of colored numbers: the contrast with what is behind them (WCAG 2.2, relative luminance).
 CONTRAST = """(() => {
     const part = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
@@ -163,6 +164,11 @@ def check_findings(s):
     s.browser.click_at(x, y)
     same("findings: a click selects the command", s.browser.evaluate("getSelection().toString()"), "zmem-bpf cgroups")
     s.check_silent("levels")
+    cards = s.browser.evaluate(CARDS)
+    s.open("recorded")
+    same("findings: a recording has no commands", s.browser.evaluate(CARDS), [card[:3] for card in cards])
+    same("findings: nor its text", ["<code>zmem-bpf" in read(os.path.join(s.directory, name + ".html")) for name in ("levels", "recorded")],
+         [True, False])
 
 
 def check_many(s):

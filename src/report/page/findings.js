@@ -2,7 +2,7 @@
 // What is wrong with the memory of the machine, as cards at the top of the page, the most urgent first.
 
 const FINDINGS_FIRST = 3; // cards that are seen at first
-const findings = {all: [], open: false, commands: true}; // commands: the machine is there to run them
+const shownFindings = {doc: null, open: false};
 
 /** The text of an element, if it changes: a selection, and what is read aloud, stay where it does not. */
 function setText(e, text) {
@@ -15,7 +15,8 @@ function newCard() {
 		element('p'), element('code'));
 }
 
-function fillCard(card, {level, text, run}) {
+/** The command of a finding is not that of a recording, which is of another time. */
+function fillCard(card, {level, text, run}, recorded) {
 	const [, title, said] = /^(.*?): (.*)$/s.exec(text), [head, body, command] = card.children;
 
 	card.className = `card ${level}`;
@@ -23,7 +24,7 @@ function fillCard(card, {level, text, run}) {
 	setText(head.lastChild, level);
 	setText(body, visible(said));
 	setText(command, run === null ? '' : visible(`zmem-bpf ${run}`));
-	command.hidden = run === null || !findings.commands;
+	command.hidden = run === null || recorded;
 }
 
 /** "1 critical, 2 warnings" */
@@ -34,10 +35,10 @@ function levelsText(list) {
 		.filter(([n]) => n).map(([n, ...words]) => countText(n, ...words)).join(', ');
 }
 
-function showFindings(list) {
-	const place = byId('finding-list'), more = list.length - FINDINGS_FIRST;
+function showFindings(doc) {
+	const list = doc.findings, place = byId('finding-list'), more = list.length - FINDINGS_FIRST, {open} = shownFindings;
 
-	findings.all = list;
+	shownFindings.doc = doc;
 	byId('findings').classList.toggle('none', !list.length);
 	setText(byId('finding-count'), levelsText(list));
 	while (place.children.length < list.length)
@@ -45,15 +46,15 @@ function showFindings(list) {
 	while (place.children.length > list.length)
 		place.lastChild.remove();
 	list.forEach((f, i) => {
-		fillCard(place.children[i], f);
-		place.children[i].hidden = i >= FINDINGS_FIRST && !findings.open;
+		fillCard(place.children[i], f, doc.recorded);
+		place.children[i].hidden = i >= FINDINGS_FIRST && !open;
 	});
 	byId('finding-more').hidden = more <= 0;
-	byId('finding-more').setAttribute('aria-expanded', findings.open);
-	setText(byId('finding-more'), findings.open ? 'Fewer' : `${more} more`);
+	byId('finding-more').setAttribute('aria-expanded', open);
+	setText(byId('finding-more'), open ? 'Fewer' : `${more} more`);
 }
 
 byId('finding-more').addEventListener('click', () => {
-	findings.open = !findings.open;
-	showFindings(findings.all);
+	shownFindings.open = !shownFindings.open;
+	showFindings(shownFindings.doc);
 });

@@ -140,7 +140,6 @@ function showEvents() {
 		byId('event').replaceChildren();
 }
 
-findings.commands = false;
 charts.most = Infinity;
 charts.begin = span => momentText(span.start);
 charts.end = span => momentText(span.end);
