@@ -218,8 +218,8 @@ static void make_levels(struct sample *s)
 	sample_ordinary(s);
 	make_machine(s);
 	make_held(s, "/system.slice/web.service");
-	s->snapshot.system.rates =
-		(struct machine_rates){.known = true, .swapped_in = 4 * MIB, .swapped_out = MIB};
+	s->snapshot.system.rates = (struct machine_rates){
+		.known = true, .swapped_in = 4 * MIB, .swapped_out = MIB, .scanned = MIB};
 	sample_meminfo(&s->snapshot.system.meminfo, MEMINFO_UNEVICTABLE, 5 * GIB);
 }
 
