@@ -13,6 +13,7 @@
 #include "model/process_list.h"
 
 struct field;
+struct findings;
 
 /* How the size of a row went up and down from tick to tick, since row_before.first. */
 struct row_steps {
@@ -126,6 +127,8 @@ struct result {
 	struct totals others;
 	struct totals totals;	   /* shown and others */
 	const struct delta *delta; /* since an earlier one; NULL: there is none */
+	/* What is wrong, if it was looked for before; NULL: it was not. */
+	const struct findings *found;
 	pid_t killed; /* the victim, if it is the moment of an OOM kill; 0: it is none, or not known
 		       */
 };

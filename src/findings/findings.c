@@ -750,6 +750,10 @@ void findings_find(const struct snapshot *s, const struct result *rows, struct f
 			   .total = s->system.meminfo.value[MEMINFO_TOTAL],
 			   .to = ret};
 
+	if (rows && rows->found) {
+		*ret = *rows->found;
+		return;
+	}
 	*ret = (struct findings){};
 	if (!meminfo_has(x.m, MEMINFO_TOTAL))
 		return;

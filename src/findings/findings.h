@@ -9,7 +9,10 @@
 #include "fields/row.h"
 #include "model/finding.h"
 
-/* `rows` of a series tell which processes grow and swap; NULL: there are none. */
+/*
+ * `rows` of a series tell which processes grow and swap; NULL: there are none. With rows->found
+ * these are returned.
+ */
 void findings_find(const struct snapshot *s, const struct result *rows, struct findings *ret);
 
 #endif

@@ -82,6 +82,11 @@ void kill_history_add(struct kill_history *h, const struct oom_kills *now, int64
 		ret->since_ms = h->begin_ms;
 	for (size_t i = 0; i < h->count; i++)
 		ret->count += h->item[i].count;
+	/* The last one of the recording was not the last. */
+	if (h->count) {
+		ret->last_ms = 0;
+		*ret->name = *ret->cgroup = '\0';
+	}
 	/* Without anything to compare with, a single snapshot knows nothing. */
 	ret->known |= h->begin_ms < now_ms;
 }

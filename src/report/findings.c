@@ -38,6 +38,13 @@ void finding_put(struct line *l, const struct finding *f, enum said_sizes sizes)
 	say_sentence(l, &said, finding_said.text[f->key]);
 }
 
+void finding_put_run(struct line *l, const struct finding *f)
+{
+	const struct said said = {&finding_run, f, NULL, SIZES_SHORT};
+
+	say_sentence(l, &said, finding_run.text[f->key]);
+}
+
 /* The title is in the first of the folded lines. */
 void finding_print(struct strbuf *out, const struct finding *f, const struct table_style *style)
 {
@@ -71,13 +78,6 @@ void findings_print(struct strbuf *out, const struct findings *all, enum finding
 		strbuf_printf(out, "and %zu more: zmem-bpf system -v\n", count - i);
 }
 
-static void put_run(struct line *l, const struct finding *f)
-{
-	const struct said said = {&finding_run, f, NULL, SIZES_SHORT};
-
-	say_sentence(l, &said, finding_run.text[f->key]);
-}
-
 void json_put_findings(struct json_writer *w, const struct findings *all, enum finding_level least)
 {
 	const size_t count = findings_down_to(all, least);
@@ -90,7 +90,7 @@ void json_put_findings(struct json_writer *w, const struct findings *all, enum f
 		json_begin_line(w, '{');
 		json_all(w, &finding_fields, &all->item[i], NULL, false);
 		put_sentence(&l, &all->item[i], SIZES_SHORT);
-		put_run(&arguments, &all->item[i]);
+		finding_put_run(&arguments, &all->item[i]);
 		json_string(w, "text", strbuf_str(&text));
 		json_string(w, "run", run.len ? strbuf_str(&run) : NULL);
 		json_end(w, '}');
@@ -144,7 +144,7 @@ void findings_print_next(struct strbuf *out, const struct findings *all, enum fi
 		size_t before = said.len;
 
 		strbuf_puts(&run, "zmem-bpf ");
-		put_run(&l, &all->item[i]);
+		finding_put_run(&l, &all->item[i]);
 		if (run.len == strlen("zmem-bpf ") || is_said(&said, strbuf_str(&run)) ||
 		    (self && strcmp(strbuf_str(&run) + strlen("zmem-bpf "), self) == 0))
 			continue;

@@ -15,7 +15,9 @@
 /* "AT ITS LIMIT: container web (300M): …", without its end; the title has the color of the level.
  */
 void finding_put(struct line *l, const struct finding *f, enum said_sizes sizes);
-/* The same in lines of its own, folded to the width of the style. */
+/* The arguments of the command that shows more, without "zmem-bpf"; nothing if there is none. */
+void finding_put_run(struct line *l, const struct finding *f);
+/* The same as finding_put() in lines of its own, folded to the width of the style. */
 void finding_print(struct strbuf *out, const struct finding *f, const struct table_style *style);
 /*
  * Those down to a level likewise, at most `most` of

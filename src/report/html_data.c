@@ -7,9 +7,11 @@
  *	 "tool", "timestamp", "timestamp_ms", "host", "source", "collection", "system", "head",
  *	 "totals":				as in zmem.snapshot
  *	 "memory", "kernel", "user":		as in zmem.system
+ *	 "findings":[{"key",…},…],		likewise, hints as well
  *	 "said":{"badge":"✓ complete",…},	what the page says of the machine; null: nothing
  *	 "summary":"total of 12 processes; …",	the last line of the table
  *	 "others":null | {…},			sums, like "totals", of the rows that are left out
+ *	 "recorded":false,			true: commands of findings would show another time
  *	 "group":null | "unit",			the initial grouping
  *	 "shown":["pid","user",…],		the columns that are shown at first
  *	 "rows":12,
@@ -29,6 +31,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "report/findings.h"
 #include "report/head.h"
 #include "report/json.h"
 #include "report/report.h"
@@ -273,6 +276,7 @@ static void put_presentation(struct page *p)
 	const struct field_list *list = p->style->columns;
 
 	json_newline(w);
+	json_bool(w, "recorded", p->style->recorded);
 	json_string(w, "group", p->style->group ? p->style->group->key : NULL);
 	json_array(w, "shown");
 	for (size_t i = 0; list && i < list->count; i++)
@@ -300,6 +304,7 @@ void render_page_json(struct strbuf *out, const struct result *r, const struct t
 	}
 	head_begin(&head, r->snapshot, r->snapshot->system.ram, style);
 	put_machine(&p);
+	json_found(&writer, r->snapshot, r, FINDING_HINT);
 	put_said(&p, &head);
 	json_newline(&writer);
 	json_head(&writer, &head);

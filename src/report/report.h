@@ -94,7 +94,7 @@ void render_csv(struct strbuf *out, const struct result *r, const struct table_s
 void render_folded(struct strbuf *out, const struct result *r, const struct table_style *style);
 /*
  * A self-contained page for a browser: bars of the machine, a map of memory, a table. Of the style,
- * columns (the initial ones), group, only_total and numeric are used.
+ * columns (the initial ones), group, recorded, only_total and numeric are used.
  */
 void render_html(struct strbuf *out, const struct result *r, const struct table_style *style);
 

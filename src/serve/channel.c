@@ -152,6 +152,8 @@ int channel_receive_answer(int fd, struct answer *ret, int *ret_memfd,
 		return -EBADMSG;
 	answer.kills_unwatched[sizeof(answer.kills_unwatched) - 1] = '\0';
 	answer.failed[sizeof(answer.failed) - 1] = '\0';
+	answer.kills.name[sizeof(answer.kills.name) - 1] = '\0';
+	answer.kills.cgroup[sizeof(answer.kills.cgroup) - 1] = '\0';
 	/* MSG_CTRUNC: no descriptor was free to receive it (scm_detach_fds(), net/core/scm.c). */
 	lost = answer.kind == ANSWER_DOCUMENT && message.msg_flags & MSG_CTRUNC;
 	if (!lost && (answer.kind == ANSWER_DOCUMENT) != (memfd >= 0))

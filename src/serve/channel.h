@@ -38,6 +38,7 @@ struct answer {
 	uint64_t taken_us; /* when its collection began (CLOCK_MONOTONIC) */
 	struct collected collected;
 	struct cost cost;
+	struct recent_kills kills; /* up to the snapshot, which has only their number since boot */
 	char kills_unwatched[SESSION_REASON]; /* why OOM kills are not watched; "": they are */
 	char failed[SESSION_REASON];	      /* of ANSWER_FAILED: why; "": the log has it */
 };

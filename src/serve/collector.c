@@ -20,10 +20,13 @@
 #include "serve/files_reader.h"
 #include "session/background.h"
 #include "session/log.h"
+#include "session/replay.h"
 #include "session/session.h"
 
 /* The page frames are a quarter of a snapshot, and change slowly: not with each scrape. */
 #define CENSUS_PAUSE_US 60000000
+
+#define HOUR_MS		(60 * 60 * 1000)
 
 struct snapshot_server {
 	struct session session;
@@ -52,6 +55,24 @@ static void add_collection(struct snapshot_server *s)
 	sum->raced += found->raced;
 	sum->not_seen += found->not_seen;
 	sum->collections++;
+}
+
+static void copy_text(char *to, size_t cap, const char *text)
+{
+	snprintf(to, cap, "%s", text ? text : "");
+}
+
+/* The last kill, if it was watched, has its time and its names. */
+static void name_last_kill(const struct snapshot_server *s, struct recent_kills *kills)
+{
+	const struct event_record *e = &s->kill;
+
+	if (!kills->count || e->time_ms <= kills->last_ms ||
+	    e->time_ms + HOUR_MS < s->session.collector.snapshot.time_ms)
+		return;
+	kills->last_ms = e->time_ms;
+	copy_text(kills->name, sizeof(kills->name), event_text(e, EVENT_NAME));
+	copy_text(kills->cgroup, sizeof(kills->cgroup), event_text(e, EVENT_CGROUP));
 }
 
 /* Collects all that any request may need: requests do not reach this process. */
@@ -85,6 +106,8 @@ static int collect_snapshot(struct snapshot_server *s)
 	close_fd(&s->memfd);
 	s->memfd = r;
 	add_collection(s);
+	s->last.kills = c->snapshot.system.recent_kills;
+	name_last_kill(s, &s->last.kills);
 	s->last.kind = ANSWER_DOCUMENT;
 	s->last.size = s->bytes.len;
 	s->last.taken_us = start;
@@ -254,10 +277,14 @@ static int open_files(struct snapshot_server *s)
 static int open_measure(struct snapshot_server *s, const struct options *o)
 {
 	struct collect_spec spec = session_spec(o);
+	struct recent_kills kills = {};
 	int r = o->files ? open_files(s) : 0;
 
 	if (r)
 		return r;
+	/* Later, no file can be opened. */
+	if (!o->replay)
+		replay_recent_kills(&kills, NULL);
 	/* All rows, with all names that JSON has. Each request makes its own groups. */
 	spec.continuous = true;
 	if (!spec.readers)
@@ -274,6 +301,7 @@ static int open_measure(struct snapshot_server *s, const struct options *o)
 					     s->last.kills_unwatched);
 	s->moment.log_read = s->oom && oom_watch_reads_log(s->oom);
 	r = session_open(&s->session, o, &spec);
+	s->session.collector.kills.before = kills;
 	s->session.query.group = NULL;
 	s->session.query.top = 0;
 	return r;

@@ -36,10 +36,12 @@ int server_update(struct server *s, bool history)
 	if (s->groups_number != number) {
 		selection_done(&s->groups);
 		s->groups_number = 0;
+		finder_update(&s->finder, &s->client.snapshot);
 		r = selection_metrics(&s->groups, &s->client.snapshot, s->config->group,
 				      &s->tracker, s->client.asked[DOCUMENT_SNAPSHOT].taken_us);
 		if (r < 0)
 			return r;
+		s->groups.result.found = &s->finder.found;
 		s->groups_number = number;
 	}
 	if (history)
@@ -50,6 +52,7 @@ int server_update(struct server *s, bool history)
 void server_done(struct server *s)
 {
 	selection_done(&s->groups);
+	finder_done(&s->finder);
 	group_tracker_done(&s->tracker);
 	kill_log_done(&s->kills);
 	self_usage_close(&s->usage);
@@ -123,6 +126,7 @@ static int make_snapshot(struct server *s, const struct request *request, struct
 	}
 	if (r < 0)
 		return r;
+	v.result.found = &s->finder.found;
 	render_json(&p->body, &v.result);
 	return 0;
 }
@@ -143,10 +147,12 @@ static int make_html(struct server *s, const struct request *request, struct pag
 	if (s->config->options->columns)
 		field_list_insert(&columns, columns.count, process_field("cmdline"));
 	style.group = s->config->group;
+	style.recorded = s->config->options->replay;
 	if (r == 0)
 		r = selection_query(&v, &s->client.snapshot, &q.query);
 	if (r < 0)
 		return r;
+	v.result.found = &s->finder.found;
 	if (request->endpoint->policy)
 		render_live_page(&p->body, &v.result, &style);
 	else

@@ -7,6 +7,7 @@
 #define ZMEM_SERVE_ENDPOINTS_H
 
 #include "report/report.h"
+#include "serve/finder.h"
 #include "serve/group_tracker.h"
 #include "serve/history_ring.h"
 #include "serve/selection.h"
@@ -18,6 +19,7 @@ struct server {
 	const struct serve_config *config;
 	struct snapshot_client client;
 	struct group_tracker tracker;
+	struct finder finder;
 	struct selection groups; /* of the newest snapshot, for the metrics */
 	uint64_t groups_number;	 /* number of the snapshot that `groups` is of */
 	struct history_ring *history;

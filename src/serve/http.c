@@ -218,6 +218,7 @@ static int start(struct http *h, const struct serve_config *config, int channel,
 	if (!info || !c->server.history || getrandom(&seed, sizeof(seed), 0) < 0)
 		return -ENOMEM;
 	c->server.counts.start_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
+	finder_init(&c->server.finder, seed);
 	r = group_tracker_init(&c->server.tracker, config->groups, seed);
 	if (r == 0)
 		r = kill_log_init(&c->server.kills, selection_group(config->group), config->groups);

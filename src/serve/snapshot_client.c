@@ -45,7 +45,8 @@ int snapshot_client_ask(struct snapshot_client *c, enum document d, uint64_t now
 	return r == -EAGAIN ? 0 : r;
 }
 
-static int replace_snapshot(struct snapshot_client *c, const char *bytes, size_t size)
+static int replace_snapshot(struct snapshot_client *c, const char *bytes, size_t size,
+			    const struct recent_kills *kills)
 {
 	struct snapshot snapshot = {};
 	int r = snapshot_decode(bytes, size, NULL, NULL, &snapshot);
@@ -56,6 +57,7 @@ static int replace_snapshot(struct snapshot_client *c, const char *bytes, size_t
 	}
 	snapshot_done(&c->snapshot);
 	c->snapshot = snapshot;
+	c->snapshot.system.recent_kills = *kills;
 	return 0;
 }
 
@@ -81,8 +83,9 @@ static int replace(struct snapshot_client *c, const struct answer *answer, int m
 	r = channel_map(memfd, answer->size, &bytes);
 	if (r < 0)
 		return r;
-	r = answer->document == DOCUMENT_FILES ? replace_files(c, bytes, answer->size)
-					       : replace_snapshot(c, bytes, answer->size);
+	r = answer->document == DOCUMENT_FILES
+		    ? replace_files(c, bytes, answer->size)
+		    : replace_snapshot(c, bytes, answer->size, &answer->kills);
 	munmap((void *)bytes, answer->size);
 	if (r < 0)
 		return r;

@@ -27,14 +27,21 @@ static int write_page(const char *directory, const char *name, const struct strb
 	return 0;
 }
 
-static int make(const char *directory, const char *name, const struct result *r, bool only_total)
+static int make_as(const char *directory, const char *name, const struct result *r,
+		   struct table_style style)
 {
 	cleanup(strbuf_done) struct strbuf page = {0};
 	struct field_list columns;
 
 	process_list_columns(&columns, &columns_usual, NULL);
-	render_html(&page, r, &(struct table_style){.columns = &columns, .only_total = only_total});
+	style.columns = &columns;
+	render_html(&page, r, &style);
 	return write_page(directory, name, &page);
+}
+
+static int make(const char *directory, const char *name, const struct result *r)
+{
+	return make_as(directory, name, r, (struct table_style){});
 }
 
 /* Sets the values of a machine of 16 GiB. */
@@ -185,6 +192,69 @@ static int make_large(const char *directory)
 	return write_page(directory, "large", &page);
 }
 
+/* ---- findings ---- */
+
+/* A cgroup at its own limit that reads back what the kernel took a moment ago. */
+static void make_held(struct sample *s, const char *path)
+{
+	static struct memcg memcg;
+
+	memcg = (struct memcg){.path = path,
+			       .current_known = true,
+			       .limit_known = true,
+			       .max_known = true,
+			       .current = 300 * MIB,
+			       .limit = 300 * MIB,
+			       .max = 1234};
+	memcg_set_detail(&memcg, COUNTER_REFAULTS_S, 7000);
+	memcg_set_detail(&memcg, COUNTER_PSI_SOME_10, 8800);
+	s->snapshot.memcg = &memcg;
+	s->snapshot.memcg_count = 1;
+}
+
+/* One of each level: a cgroup at its limit, swapping, much locked memory. */
+static void make_levels(struct sample *s)
+{
+	sample_ordinary(s);
+	make_machine(s);
+	make_held(s, "/system.slice/web.service");
+	s->snapshot.system.rates = (struct machine_rates){
+		.known = true, .swapped_in = 4 * MIB, .swapped_out = MIB, .scanned = MIB};
+	sample_meminfo(&s->snapshot.system.meminfo, MEMINFO_UNEVICTABLE, 5 * GIB);
+}
+
+/* More than a page shows at first. */
+static void make_many(struct sample *s)
+{
+	struct meminfo *m = &s->snapshot.system.meminfo;
+
+	make_levels(s);
+	sample_meminfo(m, MEMINFO_AVAILABLE, 300 * MIB);
+	sample_meminfo(m, MEMINFO_SWAP_FREE, 100 * MIB);
+	sample_meminfo(m, MEMINFO_SLAB_UNRECLAIMABLE, 2 * GIB);
+	sample_meminfo(m, MEMINFO_COMMIT_LIMIT, 10 * GIB);
+	sample_meminfo(m, MEMINFO_COMMITTED, 10 * GIB);
+	s->snapshot.system.overcommit_strict = true;
+}
+
+/* Names of findings that are markup: of a cgroup, a process, a zram disk. */
+static void make_hostile_findings(struct sample *s)
+{
+	struct process *p;
+
+	make_levels(s);
+	make_held(s, "/</script><img src=x onerror=document.title='broken'>");
+	p = sample_add(s, 4000, 0, "root", "<b>\xe2\x80\xaetwisted\xff&amp;");
+	sample_counters(p, 4 * MIB, 0);
+	sample_pss(p, PSS_FROM_KERNEL);
+	process_set(p, COUNTER_MAPS, 85);
+	s->snapshot.system.max_map_count = 100;
+	snprintf(s->snapshot.system.zram[0].name, sizeof(s->snapshot.system.zram[0].name),
+		 "</li><script>");
+	s->snapshot.system.zram[0].size = 300 * MIB;
+	sample_finish(s, s->snapshot.count);
+}
+
 /* The longest names, and names that contain the end of a script element. */
 static void make_hostile(struct sample *s, struct strbuf *longest)
 {
@@ -229,20 +299,27 @@ int main(int argc, char **argv)
 	r = make_large(argv[1]);
 	sample_ordinary(&s);
 	make_machine(&s);
-	r |= make(argv[1], "ordinary", &s.result, false);
-	r |= make(argv[1], "total", &s.result, true);
+	r |= make(argv[1], "ordinary", &s.result);
+	r |= make_as(argv[1], "total", &s.result, (struct table_style){.only_total = true});
 	make_census(&s);
-	r |= make(argv[1], "census", &s.result, false);
+	r |= make(argv[1], "census", &s.result);
 	sample_ordinary(&s);
 	make_machine(&s);
 	sample_finish(&s, 2);
-	r |= make(argv[1], "others", &s.result, false);
+	r |= make(argv[1], "others", &s.result);
 	sample_bare(&s);
-	r |= make(argv[1], "bare", &s.result, false);
+	r |= make(argv[1], "bare", &s.result);
 	sample_init(&s);
 	sample_finish(&s, 0);
-	r |= make(argv[1], "empty", &s.result, false);
+	r |= make(argv[1], "empty", &s.result);
 	make_hostile(&s, &longest);
-	r |= make(argv[1], "hostile", &s.result, false);
+	r |= make(argv[1], "hostile", &s.result);
+	make_levels(&s);
+	r |= make(argv[1], "levels", &s.result);
+	r |= make_as(argv[1], "recorded", &s.result, (struct table_style){.recorded = true});
+	make_many(&s);
+	r |= make(argv[1], "many", &s.result);
+	make_hostile_findings(&s);
+	r |= make(argv[1], "wrong", &s.result);
 	return r;
 }

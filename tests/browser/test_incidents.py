@@ -63,6 +63,11 @@ class Page:
         result(detail.endswith(shown), name + ": the map is of that moment", "%r, not %r" % (detail, shown))
         same(name + ": the table is of that moment", self.is_("document.querySelector('#table tfoot th').textContent"),
              "sum of %d" % len(names))
+        found = self.is_("JSON.parse(document.querySelector('#recording').textContent)"
+                         ".moments[document.querySelector('#moment').value].findings.map(f => f.text.split(': ')[0])")
+        same(name + ": what was wrong then, without commands", self.is_(
+            "[...document.querySelectorAll('#finding-list li')].map(e => e.querySelector('b').textContent).concat("
+            "[...document.querySelectorAll('#finding-list code')].filter(e => e.getClientRects().length).map(e => e.textContent))"), found)
         return {pid for pid, comm in names.items() if comm == NAME}
 
     def note(self):

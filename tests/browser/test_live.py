@@ -22,6 +22,17 @@ from serving import Serve
 HOSTILE = b"<img src=x onerror=alert(1)>\xe2\x80\xae\xff\n\"&"
 
 
+READER = """
+import os, sys
+fd = os.open(sys.argv[1], os.O_RDONLY)
+while True:
+    os.lseek(fd, 0, 0)
+    while os.read(fd, 1 << 20):
+        pass
+    print(flush=True)
+"""
+
+
 class Page:
     def __init__(self, serve):
         self.serve, self.browser = serve, browser.Browser()
@@ -204,9 +215,54 @@ def check_kills(page):
         result(len(lines) == 2 and all("%s, PID %d, held 7." % (name, pid) in line for pid, line in zip(reversed(pids), lines)),
                "a list of kills, newest first", lines)
         same("names of victims are text", page.is_("document.querySelectorAll('#kills b').length"), 0)
+        card = page.wait("[...document.querySelectorAll('#finding-list li')].map(e => e.innerText).find(text => text.startsWith('OOM KILLS'))")
+        # Others may be killed beside.
+        result(re.search(r"\n([2-9]|\d\d+) processes were killed .*, the last one at \d\d:\d\d: ", card) is not None,
+               "a card of the kills", card)
         same("kills: the console is empty", page.browser.console, [])
         page.is_("window.fetch = window.realFetch")
         page.picture("live-kills")
+
+
+def check_findings(page):
+    """A cgroup that reads back what the kernel takes from it gets a card, which is gone when its process is."""
+    if not need("cgroups", "findings"):
+        return
+    # Not in RAM: what the kernel takes must be read again.
+    with tempfile.NamedTemporaryFile(dir="/var/tmp") as file, oom.Group("zz-page", "60M") as group:
+        for _ in range(100):
+            file.write(os.urandom(1 << 20))
+        file.flush()
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        own = "[...document.querySelectorAll('#finding-list li')].find(e => e.textContent.includes('%s'))" % os.path.basename(group.path)
+        page.open()
+        page.is_("(() => { const e = byId('live-every'); e.value = '2'; e.dispatchEvent(new Event('change')); })()")
+        page.wait("performance.getEntriesByName('zmem-refreshed').length > 0")
+        same("findings: no card of an empty cgroup", page.is_("%s === undefined" % own), True)
+        join = 'echo $$ >%s/cgroup.procs; exec "$@"' % group.path
+        reader = subprocess.Popen(("sh", "-c", join, "sh", sys.executable, "-c", READER, file.name), stdout=subprocess.PIPE)
+        try:
+            for _ in range(3):
+                reader.stdout.readline()
+            before = page.refreshes()
+            page.wait("%s !== undefined" % own)
+            # One of them may have been under way.
+            result(page.refreshes() - before <= 3, "findings: a card within two refreshes", page.refreshes() - before)
+            text = page.is_("%s.innerText" % own)
+            result(text.startswith("AT ITS LIMIT") and "(60.0M): it reads back " in text and "zmem-bpf cgroups" in text, "findings: at its limit", text)
+            result("critical" in page.is_("byId('finding-count').textContent"), "findings: how many", page.is_("byId('finding-count').textContent"))
+            page.is_("(() => { window.kept = %s.querySelector('code'); getSelection().selectAllChildren(window.kept); })()" % own)
+            before = page.refreshes()
+            page.wait("performance.getEntriesByName('zmem-refreshed').length > %d && %s.innerText !== %s" % (before, own, json.dumps(text)))
+            same("findings: what is selected stays", page.is_("[window.kept.isConnected, getSelection().toString()]"), [True, "zmem-bpf cgroups"])
+            page.picture("live-findings")
+        finally:
+            reader.kill()
+            reader.wait()
+            reader.stdout.close()
+        page.wait("%s === undefined" % own)
+        same("findings: the console is empty", page.browser.console, [])
 
 
 def check_unwatched(page):
@@ -313,7 +369,7 @@ def check_plain(page):
 with Serve("-i", "0.1") as serving:
     shown = Page(serving)
     try:
-        run_checks((check_refreshing, check_pause, check_history, check_short_history, check_kills, check_unwatched,
+        run_checks((check_refreshing, check_pause, check_history, check_short_history, check_kills, check_findings, check_unwatched,
                     check_hostile, check_files, check_end, check_plain), shown)
     finally:
         shown.browser.close()

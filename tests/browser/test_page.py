@@ -17,7 +17,8 @@ import browser
 import check_html
 from outcome import O, exit_code, read, result, run_checks, same
 
-PAGES = ("large", "ordinary", "census", "others", "total", "bare", "empty", "hostile")
+PAGES = ("large", "ordinary", "census", "others", "total", "bare", "empty", "hostile", "levels", "recorded", "many",
+         "wrong")
 PROGRAMS = os.environ.get("B", O + "/obj")
 
 
@@ -123,6 +124,121 @@ def check_head(s):
     s.browser.click_at(*s.map_spot(0.02, 40))
     y = s.browser.evaluate("document.querySelector('#map').getBoundingClientRect().top + scrollY")
     same("head: the map stays in its place when the table has fewer rows", y, bottom)
+
+
+CARDS = """[...document.querySelectorAll('#finding-list li')].filter(e => e.getClientRects().length)
+    .map(e => [...e.querySelectorAll('b, .level, p + p, code:not([hidden])')].map(part => part.innerText))"""
+# Of the texts of cards and of colored numbers: the contrast with what is behind them (WCAG 2.2, relative luminance).
+CONTRAST = """(() => {
+    const part = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+    const light = color => color.match(/[\\d.]+/g).slice(0, 3).map(Number).map(part)
+        .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+    const behind = e => /, 0\\)$/.test(getComputedStyle(e).backgroundColor) ? behind(e.parentElement) : getComputedStyle(e).backgroundColor;
+
+    return Math.min(...[...document.querySelectorAll('#findings b, #findings p, #findings code, #findings button, #pressure, .badge, .gauge-head span')]
+        .filter(e => e.getClientRects().length).map(e => {
+            const [a, b] = [light(getComputedStyle(e).color), light(behind(e))];
+
+            return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        })); })()"""
+
+
+def check_findings(s):
+    s.open("ordinary")
+    same("findings: none: no room", s.browser.evaluate(
+        "[document.querySelector('#findings').getBoundingClientRect().height, document.querySelector('#machine').getBoundingClientRect().top -"
+        " document.querySelector('header').getBoundingClientRect().bottom < 17]"), [0, True])
+    same("findings: none: no text", s.text("#findings"), "")
+    s.open("levels")
+    cards = s.browser.evaluate(CARDS)
+    same("findings: one of each level", [card[:2] + card[3:] for card in cards], [
+        ["AT ITS LIMIT", "critical", "zmem-bpf cgroups"], ["SWAPPING", "warning", "zmem-bpf top -s swap_pss"],
+        ["LOCKED", "hint", "zmem-bpf -s locked"]])
+    texts = s.browser.evaluate("JSON.parse(document.querySelector('#data').textContent).findings.map(f => f.text)")
+    same("findings: their sentences", ["%s: %s" % (card[0], card[2]) for card in cards], texts)
+    result("web.service (300M)" in cards[0][2] and "7000" in cards[0][2] and "88.00 %" in cards[0][2], "findings: the sentence has the values", cards)
+    same("findings: how many", s.text("#finding-count"), "1 critical, 1 warning, 1 hint")
+    same("findings: three are shown without a button", s.browser.evaluate("document.querySelector('#finding-more').hidden"), True)
+    above = s.browser.evaluate("document.querySelector('#findings').getBoundingClientRect().bottom <="
+                               " document.querySelector('#machine').getBoundingClientRect().top")
+    same("findings: above the machine", above, True)
+    x, y, _, _ = s.browser.place("#finding-list code")
+    s.browser.click_at(x, y)
+    same("findings: a click selects the command", s.browser.evaluate("getSelection().toString()"), "zmem-bpf cgroups")
+    s.check_silent("levels")
+    s.open("recorded")
+    same("findings: a recording has no commands", s.browser.evaluate(CARDS), [card[:3] for card in cards])
+    same("findings: nor its text", ["<code>zmem-bpf" in read(os.path.join(s.directory, name + ".html")) for name in ("levels", "recorded")],
+         [True, False])
+
+
+def check_many(s):
+    s.open("many", 420)
+    cards = s.browser.evaluate(CARDS)
+    same("many: the worst three", [card[:2] for card in cards],
+         [["RAM IS FULL", "critical"], ["COMMIT LIMIT", "critical"], ["SWAP IS FULL", "critical"]])
+    same("many: the button", [s.text("#finding-more"), s.browser.evaluate("document.querySelector('#finding-more').ariaExpanded")],
+         ["4 more", "false"])
+    same("many: how many", s.text("#finding-count"), "4 critical, 2 warnings, 1 hint")
+    s.browser.evaluate("document.querySelector('#finding-more').focus()")
+    s.browser.key("Enter")
+    same("many: all of them", [card[1] for card in s.browser.evaluate(CARDS)], ["critical"] * 4 + ["warning"] * 2 + ["hint"])
+    same("many: the other button", [s.text("#finding-more"), s.browser.evaluate("document.querySelector('#finding-more').ariaExpanded"),
+                                    s.browser.evaluate("document.activeElement.id")], ["Fewer", "true", "finding-more"])
+    s.picture("findings-many")
+    s.browser.click("#finding-more")
+    same("many: three again", [len(s.browser.evaluate(CARDS)), s.text("#finding-more")], [3, "4 more"])
+    s.check_silent("many")
+
+
+def check_colors(s):
+    """A title has the color of its level; of numbers, red is at its limit and yellow changes now. All can be read."""
+    for dark in (False, True):
+        for width in (420, 1280):
+            for name in ("levels", "many", "wrong"):
+                s.open(name, width, dark)
+                s.browser.evaluate("document.querySelector('#finding-more').click()")
+                what = "%s at %d, %s" % (name, width, "dark" if dark else "light")
+                contrast = s.browser.evaluate(CONTRAST)
+                result(contrast >= 4.5, what + ": contrast", contrast)
+                same(what + ": fits", s.browser.evaluate("document.documentElement.scrollWidth <= innerWidth"), True)
+                over = s.browser.evaluate("[...document.querySelectorAll('#findings *')].filter(e => e.getClientRects().length &&"
+                                          " (e.getBoundingClientRect().right > innerWidth || e.scrollWidth > e.clientWidth + 1 && e.clientWidth)).length")
+                same(what + ": nothing overflows", over, 0)
+                s.picture("findings-%s-%d%s" % (name, width, "-dark" if dark else ""))
+        s.open("many", dark=dark)
+        s.browser.click("#finding-more")
+        color = "(e => e && getComputedStyle(e).color)(document.querySelector(%r))"
+        red, yellow, plain, soft = (s.browser.evaluate(color % selector) for selector in (
+            "#findings .critical b", "#findings .warning b", "#findings .hint b", "#about"))
+        (r, g, b), (y, z, w) = ([int(part) for part in text[4:-1].split(",")] for text in (red, yellow))
+        result(r > 1.4 * max(g, b), "red is red", red)
+        result(y > 1.2 * w and z > 1.2 * w and g < z, "yellow is yellow", yellow)
+        same("a hint is plain", plain, s.browser.evaluate(color % "body"))
+        same("at its limit: RAM, swap; it changes now: pressure", [s.browser.evaluate(color % selector) for selector in (
+            "#machine .gauge .gauge-head span + span", "#machine .gauge + .gauge .gauge-head span + span", "#pressure")],
+             [red, red, yellow])
+        s.open("levels", dark=dark)
+        same("swap that is read: yellow; RAM: neither", [s.browser.evaluate(color % selector) for selector in (
+            "#machine .gauge .gauge-head span + span", "#machine .gauge + .gauge .gauge-head span + span")], [soft, yellow])
+        s.browser.evaluate("document.querySelector('#cgroups').open = true")
+        same("a cgroup at its limit: red", s.browser.evaluate(color % "#cgroup-list li span:last-of-type"), red)
+
+
+def check_wrong(s):
+    s.open("wrong")
+    s.browser.click("#finding-more")
+    said = [card[2:] for card in s.browser.evaluate(CARDS)]
+    for text, run in (("script><img src=x", "cgroups"), ("</li><script>: 300M of ", "-s swap_ram"), ("<b>", "maps 4000 --by-file")):
+        result(any(text in card[0] and card[1] == "zmem-bpf " + run for card in said), "hostile findings: %s is text" % text, said)
+    same("hostile findings: no elements", s.browser.evaluate("document.querySelectorAll('#findings :not(p, ul, li, b, span, code, button)').length"), 0)
+    same("hostile findings: nothing turns the direction", [c for card in said for text in card for c in text if c in "\u202e\u0000"], [])
+    s.check_silent("hostile findings")
+    s.open("levels")
+    nodes = s.browser.call("Accessibility.getFullAXTree")["nodes"]
+    named = {(n["role"]["value"], n.get("name", {}).get("value")) for n in nodes if not n.get("ignored")}
+    result(("list", "Findings") in named, "findings: a list with a name", named)
+    result("status" in {role for role, _ in named}, "findings: their number is read aloud", named)
 
 
 def check_sorting(s):
@@ -424,6 +540,10 @@ def check_noscript(s):
     result("need JavaScript" in text, "without scripts: a message", text)
     result("23 processes hold" in text and "1.28 MiB" in text, "without scripts: the total", text)
     s.picture("noscript")
+    s.open("wrong", scripts=False)
+    text = " ".join(s.browser.call("DOMSnapshot.captureSnapshot", computedStyles=[])["strings"])
+    for said in ("MAPPINGS: <b>", "ZRAM IS FULL: </li><script>: 300M of ", "LOCKED: 5.00G", "zmem-bpf maps 4000 --by-file"):
+        result(said in text, "without scripts: %s" % said, text)
 
 
 with tempfile.TemporaryDirectory() as directory:
@@ -435,7 +555,7 @@ with tempfile.TemporaryDirectory() as directory:
             same(name + ": a page without active content", check_html.wrong_with(file.read()), [])
     s = Session(directory)
     try:
-        run_checks((check_large, check_head, check_sorting, check_groups, check_columns, check_search,
+        run_checks((check_large, check_head, check_findings, check_many, check_colors, check_wrong, check_sorting, check_groups, check_columns, check_search,
                     check_zoom, check_choices, check_places, check_ram, check_others, check_hostile, check_widths,
                     check_names, check_noscript), s)
     finally:

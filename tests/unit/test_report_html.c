@@ -3,6 +3,7 @@
 #include "golden.h"
 #include "sample.h"
 
+#include "fields/finding_said.h"
 #include "report/report.h"
 #include "base/string_table.h"
 
@@ -191,6 +192,46 @@ TEST(noscript)
 	strbuf_clear(&out);
 	render_page(&out, &s);
 	assert_non_null(strstr(strbuf_str(&out), "<dt>PSS</dt><dd>not measured</dd>\n"));
+}
+
+static bool has(const struct strbuf *page, const char *what)
+{
+	return memmem(page->data, page->len, what, strlen(what));
+}
+
+/* What is wrong is in the data, hints too, and in the text, with names that are no markup. */
+SAMPLE_TEST(findings, sample_init)
+{
+	struct meminfo *m = &s->snapshot.system.meminfo;
+	struct zram_device *zram = &s->snapshot.system.zram[0];
+	cleanup(strbuf_done) struct strbuf healthy = {}, page = {};
+
+	sample_finish(s, 0);
+	render_page(&healthy, s);
+	assert_true(has(&healthy, "\"findings\":[\n],"));
+	assert_false(has(&healthy, "<li>"));
+	sample_meminfo(m, MEMINFO_AVAILABLE, 300 * MIB);
+	sample_meminfo(m, MEMINFO_UNEVICTABLE, 5 * GIB);
+	snprintf(zram->name, sizeof(zram->name), "</li><script>");
+	zram->size = zram->stat.stored;
+	render_page(&page, s);
+	assert_true(has(&page, "<li>RAM IS FULL: 300M of 16.0G can still be used; 1.00G of swap is "
+			       "free <code>zmem-bpf system</code></li>\n"));
+	assert_true(has(&page, "<li>ZRAM IS FULL: &lt;/li&gt;&lt;script&gt;: 300M of "));
+	assert_true(has(&page, " <code>zmem-bpf -s swap_ram</code></li>\n"));
+	assert_true(has(&page, "<li>LOCKED: 5.00G can be neither dropped nor swapped "
+			       "<code>zmem-bpf -s locked</code></li>\n"));
+	assert_true(has(&page, "{\"key\":\"ram_full\",\"level\":\"warning\","));
+	assert_true(has(&page, "\"text\":\"ZRAM IS FULL: \\u003c/li\\u003e\\u003cscript\\u003e: "));
+	assert_true(has(&page, "{\"key\":\"locked\",\"level\":\"hint\","));
+	assert_int_equal(count_of(strbuf_str(&page), "<script"), 2);
+}
+
+/* The page cuts a text at the first ": " into its title and its sentence. */
+TEST(finding_titles)
+{
+	for (int key = 0; key < FINDING_KEYS; key++)
+		assert_null(strchr(finding_title((enum finding_key)key), ':'));
 }
 
 SAMPLE_TEST(numbers, sample_init)

@@ -2,7 +2,7 @@
 // A bar with its legend: of the machine, or of all files.
 
 /** A bar of parts [name, class, bytes, help, the help is shown], with a legend in the same order. */
-function gauge(title, note, total, parts) {
+function gauge(title, note, total, parts, mark = 'muted') {
 	const known = parts.filter(([, , bytes]) => bytes !== null && bytes !== undefined);
 	const sum = Math.max(known.reduce((n, [, , bytes]) => n + Math.max(bytes, 0), 0), total, 1);
 	const bar = element('div', {className: 'bar', role: 'img', 'aria-label': `${title}: ` + known
@@ -23,5 +23,5 @@ function gauge(title, note, total, parts) {
 	}
 	return element('div', {className: 'gauge'}, element('div', {className: 'gauge-head'},
 		element('span', {}, element('b', {}, title), ` ${sizeText(total)}`),
-		element('span', {className: 'muted'}, note)), bar, legend);
+		element('span', {className: mark}, note)), bar, legend);
 }

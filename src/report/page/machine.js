@@ -2,8 +2,17 @@
 // The head of the page: which machine was measured, how, and whether the data are complete; and the
 // bars of the machine.
 
+const WAIT_LEAST = 100; // hundredths of a percent of the time: below it nothing is slow
+
+/** The class of a number: it is at its limit, changes now, or neither, as the findings with these keys say. */
+function markOf({findings: list}, limits, changes = []) {
+	const has = keys => list.some(f => keys.includes(f.key) && f.level !== 'hint');
+
+	return has(limits) ? 'at-limit' : has(changes) ? 'changes' : 'muted';
+}
+
 function showHead(doc) {
-	const {host, said} = doc;
+	const {host, said, head} = doc;
 
 	byId('host').textContent = visible(host.name);
 	byId('about').textContent = [`Linux ${visible(host.kernel_release)}`, visible(host.arch),
@@ -11,6 +20,7 @@ function showHead(doc) {
 	byId('about').title = `UTC: ${utcText(doc.timestamp_ms)}`;
 	byId('pressure').hidden = said.pressure === null;
 	byId('pressure').textContent = said.pressure ?? '';
+	byId('pressure').className = head.psi_some_avg10_hundredths >= WAIT_LEAST ? 'changes' : 'muted';
 	byId('pressure').title = 'The share of the last 10 seconds in which some tasks, or all tasks, waited for memory (PSI avg10).';
 	byId('badge').textContent = said.badge;
 	byId('badge').className = said.badge.startsWith('✓') ? 'badge' : 'badge bad';
@@ -90,9 +100,11 @@ function ramDetail(frame) {
 const HEAD_COLORS = {processes: 'anon', processes_rest: 'anon', huge: 'hugetlb', compressed: 'swap', other: 'lost'};
 
 /** The parts of RAM that add up to all of it, the largest first, with what holds most of each. */
-function ramGauge({head, said}, ram) {
+function ramGauge(doc, ram) {
+	const {head, said} = doc;
+
 	return !head.parts.length ? gauge('RAM', '', ram.bytes, []) : gauge('RAM', said.ram ?? '', head.total_bytes, head.parts.map(({part, title, bytes, holders}) =>
-		[title, HEAD_COLORS[part] ?? part, bytes, holders.map(h => `${visible(h.name)} ${sizeText(h.bytes)}`).join(', '), true]));
+		[title, HEAD_COLORS[part] ?? part, bytes, holders.map(h => `${visible(h.name)} ${sizeText(h.bytes)}`).join(', '), true]), markOf(doc, ['ram_full']));
 }
 
 function swapGauge(doc) {
@@ -106,8 +118,8 @@ function swapGauge(doc) {
 
 	if (!total)
 		return element('p', {className: 'gauge muted'}, doc.said.swap);
-	return gauge('Swap', doc.said.swap, total,
-		[...parts, ['free', 'free', s.swap_free_bytes, 'SwapFree']]);
+	return gauge('Swap', doc.said.swap, total, [...parts, ['free', 'free', s.swap_free_bytes, 'SwapFree']],
+		markOf(doc, ['swap_full'], ['swapping']));
 }
 
 /** RAM as a map and a list, and the differences between machine and processes. */
@@ -127,15 +139,17 @@ function showRam(doc, ram) {
 }
 
 /** The memory cgroups with the fullest limits. */
-function showCgroups(list) {
+function showCgroups(list, found) {
+	const held = new Set(found.filter(f => /^cgroup_(limit|high|full)$/.test(f.key)).map(f => f.cgroup));
+
 	byId('cgroups').hidden = !list.length;
 	byId('cgroup-list').replaceChildren(...list.map(c => element('li', {title: `anonymous ${sizeText(c.anon_bytes)}, ` +
 		`shared memory ${sizeText(c.shmem_bytes)}, kernel ${sizeText(c.kernel_bytes)}`}, element('span', {}, visible(c.cgroup)),
-	element('span', {}, `${sizeText(c.left_bytes)} left`), element('span', {}, percentText(c.limit_bytes - c.left_bytes, c.limit_bytes)))));
+	element('span', {}, `${sizeText(c.left_bytes)} left`), element('span', {className: held.has(c.cgroup) ? 'at-limit' : ''}, percentText(c.limit_bytes - c.left_bytes, c.limit_bytes)))));
 }
 
 function showMachine(doc) {
-	const place = byId('bars'), more = ['zram', 'zswap', 'limits'].map(key => doc.said[key]).filter(Boolean).join(' · '), known = doc.memory.total_bytes !== null;
+	const place = byId('bars'), more = ['zram', 'zswap'].map(key => doc.said[key]).filter(Boolean).join(' · '), known = doc.memory.total_bytes !== null;
 
 	byId('ram').hidden = !known;
 	if (!known) {
@@ -146,7 +160,7 @@ function showMachine(doc) {
 
 	place.replaceChildren(ramGauge(doc, ram), swapGauge(doc));
 	if (more)
-		place.append(element('p', {className: 'more'}, more));
+		place.append(element('p', {className: `more ${markOf(doc, ['zram_full'])}`}, more));
 	showRam(doc, ram);
-	showCgroups(doc.head.cgroups);
+	showCgroups(doc.head.cgroups, doc.findings);
 }

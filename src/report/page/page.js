@@ -23,6 +23,7 @@ function show(doc) {
 	chosen.group = chosen.group ?? (doc.group?.split(',').every(key => key in GROUPS) ? doc.group : '');
 	chosen.columns = chosen.columns ?? firstColumns(doc);
 	showHead(doc);
+	showFindings(doc);
 	showMachine(doc);
 	showChoices();
 	showMap();

@@ -5,7 +5,7 @@
 
 PAGE     := src/report/page
 PAGE_CSS := $(addprefix $(PAGE)/,page.css parts.css)
-PAGE_JS  := $(addprefix $(PAGE)/,format.js gauge.js data.js machine.js tree.js graph.js view.js rows.js table.js map.js page.js)
+PAGE_JS  := $(addprefix $(PAGE)/,format.js gauge.js data.js findings.js machine.js tree.js graph.js view.js rows.js table.js map.js page.js)
 PAGE_OUT := $(O)/page/report
 # The policy of the page allows this style and this script by their hashes. A hash covers the text between
 # the tags, which begins with a newline. One licence line is enough for a file.
