@@ -154,7 +154,10 @@ static void random_changes(const struct world *before, const struct world *now,
 /* So many were in the documents. */
 static size_t findings_seen;
 
-/* Each of them is in JSON, as a text of its own, and then no more in the text. */
+/*
+ * Each of them is in JSON, as a text of its own, and then no more in the text. Without a style it
+ * is the same text.
+ */
 static void take_findings(const struct findings *all, enum finding_level least,
 			  const struct table_style *style, struct strbuf *text, struct strbuf *json)
 {
@@ -165,7 +168,10 @@ static void take_findings(const struct findings *all, enum finding_level least,
 		struct line l = {.out = &said};
 		char *at;
 
-		finding_print(&lines, &all->item[i], style);
+		if (style)
+			finding_print(&lines, &all->item[i], style);
+		else
+			finding_put(&(struct line){.out = &lines}, &all->item[i], SIZES_SHORT);
 		strbuf_puts(&said, "\"text\":\"");
 		finding_put(&l, &all->item[i], SIZES_SHORT);
 		strbuf_puts(&said, "\",\"run\":");
@@ -305,12 +311,15 @@ static void split_page(const char *page, struct strbuf *text, struct strbuf *jso
 static void make_page(struct random *r, const struct table_style *style, struct strbuf *text,
 		      struct strbuf *json)
 {
+	static struct findings found;
 	cleanup(strbuf_done) struct strbuf page = {};
 	cleanup(world_done) struct world w;
 
 	world_make(r, &w);
 	render_html(&page, &w.result, style);
 	split_page(strbuf_str(&page), text, json);
+	findings_find(&w.snapshot, &w.result, &found);
+	take_findings(&found, FINDING_HINT, NULL, text, json);
 	for (const char *at = strstr(strbuf_str(json), "\"said\":{"); *at != '}'; at++)
 		strbuf_putc(text, strchr("\"{", *at) ? '\n' : *at);
 }
