@@ -21,12 +21,6 @@ static void know(struct search *x, enum finding_key key)
 	x->to->known |= UINT64_C(1) << key;
 }
 
-/* For one subject it was not measured. */
-static void forget(struct search *x, enum finding_key key)
-{
-	x->to->known &= ~(UINT64_C(1) << key);
-}
-
 static bool comes_before(const struct finding *a, const struct finding *b)
 {
 	if (a->level != b->level)
@@ -181,10 +175,6 @@ static void find_at_limit(struct search *x, const struct held *h)
 	else if ((h->strain == STRAIN_THRASHES || h->strain == STRAIN_WAITS) && at_limit &&
 		 m->max_known && m->max)
 		add(x, of_memcg(x, h, FINDING_CGROUP_LIMIT, FINDING_CRITICAL, h->limit));
-	else if (h->strain == STRAIN_UNKNOWN && at_limit && !(m->max_known && !m->max))
-		forget(x, FINDING_CGROUP_LIMIT);
-	if (h->strain == STRAIN_UNKNOWN && h->high && m->current >= h->high)
-		forget(x, FINDING_CGROUP_HIGH);
 }
 
 static void find_full_memcg(struct search *x, const struct held *h)
@@ -193,12 +183,8 @@ static void find_full_memcg(struct search *x, const struct held *h)
 	struct finding f;
 	uint64_t kept;
 
-	if (!h->limit)
+	if (!memcg_has(m, COUNTER_MEM_ANON) || !memcg_has(m, COUNTER_MEM_SHMEM) || !h->limit)
 		return;
-	if (!memcg_has(m, COUNTER_MEM_ANON) || !memcg_has(m, COUNTER_MEM_SHMEM)) {
-		forget(x, FINDING_CGROUP_FULL);
-		return;
-	}
 	kept = memcg_detail(m, COUNTER_MEM_ANON) + memcg_detail(m, COUNTER_MEM_SHMEM);
 	if (kept < percent_of(h->limit, 95))
 		return;
