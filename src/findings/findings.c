@@ -265,7 +265,7 @@ static void find_thrashing(struct search *x)
 	struct finding f = {.key = FINDING_THRASHING,
 			    .level = FINDING_CRITICAL,
 			    .bytes_known = true,
-			    .bytes = r->refaulted,
+			    .bytes = x->total,
 			    .in = r->refaulted};
 
 	if (!r->known && !is_at_ease(x))
@@ -300,8 +300,6 @@ static void find_swapping(struct search *x)
 	const struct machine_rates *r = &x->system->rates;
 	struct finding f = {.key = FINDING_SWAPPING,
 			    .level = FINDING_WARNING,
-			    .bytes_known = true,
-			    .bytes = r->swapped_in,
 			    .in = r->swapped_in,
 			    .out = r->swapped_out};
 	const struct row *most;
@@ -311,6 +309,11 @@ static void find_swapping(struct search *x)
 	know(x, FINDING_SWAPPING);
 	if (r->swapped_in < SWAPS_LEAST || is_at_ease(x))
 		return;
+	/* A cgroup that swaps at its own limit was named. */
+	if (!r->scanned && (x->to->subjects[FINDING_CGROUP_LIMIT][FINDING_CRITICAL] ||
+			    x->to->subjects[FINDING_CGROUP_HIGH][FINDING_CRITICAL]))
+		return;
+	f.bytes_known = meminfo_swap_used(x->m, &f.bytes);
 	most = find_swapper(x);
 	if (most) {
 		f.count = most->swapin;
@@ -324,16 +327,15 @@ static void find_ram_full(struct search *x)
 {
 	const uint64_t available = value_of(x, MEMINFO_AVAILABLE);
 	const uint64_t swap_free = value_of(x, MEMINFO_SWAP_FREE);
-	const uint64_t least = percent_of(x->total, 2);
+	const uint64_t least = percent_of(x->total, 5);
 
 	if (!meminfo_has(x->m, MEMINFO_AVAILABLE))
 		return;
 	know(x, FINDING_RAM_FULL);
-	if (available < percent_of(x->total, 5))
+	if (available < least)
 		add(x, (struct finding){.key = FINDING_RAM_FULL,
-					.level = available < least && swap_free < least
-							 ? FINDING_CRITICAL
-							 : FINDING_WARNING,
+					.level = available + swap_free < least ? FINDING_CRITICAL
+									       : FINDING_WARNING,
 					.bytes_known = true,
 					.bytes = x->total - available,
 					.left = available,

@@ -228,8 +228,8 @@ struct swap_cache {
 int refaults_parse(const char *text, uint32_t page_size, uint64_t *ret);
 /*
  * Bytes since boot that the kernel looked through for memory to take, because the machine was short
- * of it (pgscan_kswapd and pgscan_direct of /proc/vmstat). What it does for the limit of a cgroup
- * is not in it (shrink_inactive_list(), mm/vmscan.c). Returns as refaults_parse().
+ * of it (pgscan_kswapd of /proc/vmstat). kswapd does nothing for the limit of a cgroup;
+ * pgscan_direct of Linux 7.3 has that as well. Returns as refaults_parse().
  */
 int scans_parse(const char *text, uint32_t page_size, uint64_t *ret);
 

@@ -374,13 +374,7 @@ int refaults_parse(const char *text, uint32_t page_size, uint64_t *ret)
 
 int scans_parse(const char *text, uint32_t page_size, uint64_t *ret)
 {
-	uint64_t background, direct;
-
-	if (!vmstat_bytes(text, "pgscan_kswapd ", page_size, &background) ||
-	    !vmstat_bytes(text, "pgscan_direct ", page_size, &direct) ||
-	    __builtin_add_overflow(background, direct, ret))
-		return -EINVAL;
-	return 0;
+	return vmstat_bytes(text, "pgscan_kswapd ", page_size, ret) ? 0 : -EINVAL;
 }
 
 /* ---- dentry-state: numbers, of which the fifth is of negative ones ---- */
