@@ -20,7 +20,7 @@ GUEST = HERE + "/../fixtures/recordings/guest-6.12.zmem"
 LEVELS = {"C": "critical", "W": "warning", "H": "hint"}
 # Keys without an alert on zmem_finding, and why.
 NO_RULE = {
-    "grows": "serve does not have it; ZmemGroupGrows and ZmemRamFills say the same over time",
+    "grows": "ZmemGroupGrows names the group, and ZmemRamFills tells when RAM is full",
     "thp_partly": "a hint",
     "locked": "a hint",
 }
