@@ -152,7 +152,7 @@ static void assert_line(const char *text, const char *line)
 
 /* ---- findings ---- */
 
-/* Two cgroups full of what cannot be dropped, and RAM that is nearly full. */
+/* Two cgroups full of what cannot be dropped, and RAM that is full without swap. */
 SAMPLE_TEST(findings, sample_bare)
 {
 	struct memcg cgroup[] = {{.path = "/a"}, {.path = "/b"}, {.path = "/c"}};
@@ -178,8 +178,8 @@ SAMPLE_TEST(findings, sample_bare)
 		assert_line(text, "# TYPE zmem_finding gauge");
 		assert_line(text, "zmem_finding{key=\"cgroup_full\",level=\"warning\"} 2");
 		assert_line(text, "zmem_finding{key=\"cgroup_limit\",level=\"critical\"} 0");
-		assert_line(text, "zmem_finding{key=\"ram_full\",level=\"critical\"} 0");
-		assert_line(text, "zmem_finding{key=\"ram_full\",level=\"warning\"} 1");
+		assert_line(text, "zmem_finding{key=\"ram_full\",level=\"critical\"} 1");
+		assert_line(text, "zmem_finding{key=\"ram_full\",level=\"warning\"} 0");
 		/* It has no such level, and swap was not measured. */
 		assert_null(strstr(text, "key=\"cgroup_full\",level=\"hint\""));
 		assert_null(strstr(text, "key=\"swap_full\""));
