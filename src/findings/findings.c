@@ -533,9 +533,9 @@ static void find_kernel(struct search *x)
 		{MEMINFO_PERCPU, "per-CPU memory", RAM_PERCPU, false},
 	};
 
-	if (!meminfo_has(x->m, MEMINFO_SLAB_UNRECLAIMABLE))
-		return;
-	know(x, FINDING_KERNEL_MEMORY);
+	/* Every kernel has this one, and some lack others. */
+	if (meminfo_has(x->m, MEMINFO_SLAB_UNRECLAIMABLE))
+		know(x, FINDING_KERNEL_MEMORY);
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		const uint64_t bytes = value_of(x, all[i].counter);
 		struct finding f = {.key = FINDING_KERNEL_MEMORY,
