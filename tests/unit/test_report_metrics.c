@@ -168,6 +168,7 @@ SAMPLE_TEST(findings, sample_bare)
 		cgroup[i].current = i < 2 ? GIB : GIB / 2;
 		memcg_set_detail(&cgroup[i], COUNTER_MEM_ANON, cgroup[i].current);
 		memcg_set_detail(&cgroup[i], COUNTER_MEM_SHMEM, 0);
+		memcg_set_detail(&cgroup[i], COUNTER_PSI_SOME_10, 0);
 	}
 	s->snapshot.memcg = cgroup;
 	s->snapshot.memcg_count = ARRAY_SIZE(cgroup);
