@@ -116,7 +116,7 @@ TEST(colors)
 		"\033[33mMAPPINGS:\033[0m java (4711) has 60000 of the 65530 mappings that "
 		"vm.max_map_count allows\n",
 		"\033[1mA NODE IS FULL:\033[0m node 0 has 94371840 of 34359738368 free while node 1 "
-		"has 21474836480; 1073741824 are in swap\n",
+		"has 21474836480 free; 1073741824 are in swap\n",
 		"\033[1mLOCKED:\033[0m 1073741824 can be neither dropped nor swapped\n",
 	};
 	const struct table_style style = {.color = true, .bytes = true};
@@ -249,7 +249,7 @@ TEST(json)
 		&found, FINDING_WARNING,
 		"[\n{\"key\":\"oom_kills\",\"level\":\"critical\","
 		"\"pid\":null,\"cgroup\":null,\"file\":null,\"bytes\":null,"
-		"\"text\":\"OOM KILLS: 1 process was killed for want of memory in the last hour\","
+		"\"text\":\"OOM KILLS: 1 process was killed for lack of memory in the last hour\","
 		"\"run\":null}\n]");
 }
 

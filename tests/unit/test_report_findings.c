@@ -89,22 +89,22 @@ SAMPLE_TEST(cgroup_limit, sample_healthy)
 	/* A twentieth of its 71680 pages is read back in a second. */
 	finds(s, FINDING_CGROUP_LIMIT,
 	      "critical cgroup_limit in /a/web 293601280\n"
-	      "AT ITS LIMIT: cgroup /a/web (300M): it reads back 3584 pages a second that it lost "
-	      "a moment ago\n"
+	      "AT ITS LIMIT: cgroup /a/web (300M): it reads back 3584 pages a second that it "
+	      "lost a moment ago\n"
 	      "> cgroups\n");
 	memcg_set_detail(&m, COUNTER_PSI_SOME_10, 0);
 	finds(s, FINDING_CGROUP_LIMIT,
 	      "critical cgroup_limit in /a/web 293601280\n"
-	      "AT ITS LIMIT: cgroup /a/web (300M): it reads back 3584 pages a second that it lost "
-	      "a moment ago\n"
+	      "AT ITS LIMIT: cgroup /a/web (300M): it reads back 3584 pages a second that it "
+	      "lost a moment ago\n"
 	      "> cgroups\n");
 	memcg_set_detail(&m, COUNTER_REFAULTS_S, 3583);
 	finds(s, FINDING_CGROUP_LIMIT, "");
 	memcg_set_detail(&m, COUNTER_PSI_SOME_10, 1000);
 	finds(s, FINDING_CGROUP_LIMIT,
 	      "critical cgroup_limit in /a/web 293601280\n"
-	      "AT ITS LIMIT: cgroup /a/web (300M): it reads back 3583 pages a second that it lost "
-	      "a moment ago, its tasks waited 10.00 % of the last 10 s\n"
+	      "AT ITS LIMIT: cgroup /a/web (300M): it reads back 3583 pages a second that it "
+	      "lost a moment ago, its tasks waited 10.00 % of the last 10 s\n"
 	      "> cgroups\n");
 	memcg_set_detail(&m, COUNTER_REFAULTS_S, 0);
 	finds(s, FINDING_CGROUP_LIMIT,
@@ -299,7 +299,7 @@ SAMPLE_TEST(oom_kills, sample_healthy)
 	k->since_ms = s->snapshot.time_ms - 12 * 60 * 1000 - 345;
 	finds(s, FINDING_OOM_KILLS,
 	      "critical oom_kills\n"
-	      "OOM KILLS: 1 process was killed for want of memory in the last 12 min\n"
+	      "OOM KILLS: 1 process was killed for lack of memory in the last 12 min\n"
 	      "> \n");
 	*k = (struct recent_kills){.known = true,
 				   .count = 3,
@@ -309,22 +309,22 @@ SAMPLE_TEST(oom_kills, sample_healthy)
 				   .cgroup = "/a/app"};
 	finds(s, FINDING_OOM_KILLS,
 	      "critical oom_kills in /a/app\n"
-	      "OOM KILLS: 3 processes were killed for want of memory in the last hour, the last one "
-	      "at 23:57: java in /a/app\n"
+	      "OOM KILLS: 3 processes were killed for lack of memory in the last hour, the last "
+	      "one at 23:57: java in /a/app\n"
 	      "> incidents\n");
 	k->unrecorded = 2;
 	*k->cgroup = '\0';
 	finds(s, FINDING_OOM_KILLS,
 	      "critical oom_kills\n"
-	      "OOM KILLS: 3 processes were killed for want of memory in the last hour, the last one "
-	      "at 23:57: java; 2 of them while nothing was recorded\n"
+	      "OOM KILLS: 3 processes were killed for lack of memory in the last hour, the last "
+	      "one at 23:57: java; 2 of them while nothing was recorded\n"
 	      "> incidents\n");
 	k->unrecorded = k->count;
 	k->last_ms = 0;
 	*k->name = '\0';
 	finds(s, FINDING_OOM_KILLS,
 	      "critical oom_kills\n"
-	      "OOM KILLS: 3 processes were killed for want of memory in the last hour; 3 of them "
+	      "OOM KILLS: 3 processes were killed for lack of memory in the last hour; 3 of them "
 	      "while nothing was recorded\n"
 	      "> incidents\n");
 	k->known = false;
@@ -348,8 +348,8 @@ SAMPLE_TEST(swapping, sample_healthy)
 	}
 	finds(s, FINDING_SWAPPING,
 	      "warning swapping pid 812 1610612736\n"
-	      "SWAPPING: 1.00M a second are read from swap, 3.00M written; most by firefox (812): "
-	      "20 pages a second\n"
+	      "SWAPPING: 1.00M a second are read from swap, 3.00M written; most by firefox "
+	      "(812): 20 pages a second\n"
 	      "> top -s swap_pss\n");
 	/* Swap in use is no fault, nor is it to read it once. */
 	system->rates.swapped_in--;
@@ -448,14 +448,14 @@ SAMPLE_TEST(zram_full, sample_healthy)
 	d->stat = (struct zram_stat){GIB * 95 / 100, 200 * MIB, 210 * MIB};
 	finds(s, FINDING_ZRAM_FULL,
 	      "warning zram_full 1020054732\n"
-	      "ZRAM IS FULL: zram0: 973M of its 1.00G are stored\n"
+	      "ZRAM IS FULL: zram0: 973M of 1.00G are in use\n"
 	      "> -s swap_ram\n");
 	/* Another device is swap. */
 	system->swap_count = 1;
 	strcpy(system->swap[0].name, "/dev/zram1");
 	finds(s, FINDING_ZRAM_FULL,
 	      "warning zram_full 1020054732\n"
-	      "ZRAM IS FULL: zram0: 973M of its 1.00G are stored\n"
+	      "ZRAM IS FULL: zram0: 973M of 1.00G are in use\n"
 	      "> -s swap_ram\n");
 	d->stat.stored--;
 	finds(s, FINDING_ZRAM_FULL, "");
@@ -467,7 +467,7 @@ SAMPLE_TEST(zram_full, sample_healthy)
 	system->swap_count = 2;
 	finds(s, FINDING_ZRAM_FULL,
 	      "warning zram_full 1073741824\n"
-	      "ZRAM IS FULL: zram0: 1.00G of its 1.00G are stored\n"
+	      "ZRAM IS FULL: zram0: 1.00G of 1.00G are in use\n"
 	      "> -s swap_ram\n");
 	system->swap[0].used = GIB / 2;
 	finds(s, FINDING_ZRAM_FULL, "");
@@ -487,7 +487,7 @@ SAMPLE_TEST(zram_poor, sample_healthy)
 	d->stat = (struct zram_stat){TOTAL / 64, 180 * MIB, 192 * MIB};
 	finds(s, FINDING_ZRAM_POOR,
 	      "hint zram_poor 201326592\n"
-	      "ZRAM SAVES LITTLE: zram0: 192M of RAM hold 256M\n"
+	      "ZRAM SAVES LITTLE: zram0: 192M of RAM hold 256M of data\n"
 	      "> -s swap_ram\n");
 	d->stat.used--;
 	finds(s, FINDING_ZRAM_POOR, "");
@@ -496,12 +496,12 @@ SAMPLE_TEST(zram_poor, sample_healthy)
 	d->stat = (struct zram_stat){GIB, GIB, TOTAL / 20};
 	finds(s, FINDING_ZRAM_POOR,
 	      "warning zram_poor 858993459\n"
-	      "ZRAM SAVES LITTLE: zram0: 819M of RAM hold 1.00G\n"
+	      "ZRAM SAVES LITTLE: zram0: 819M of RAM hold 1.00G of data\n"
 	      "> -s swap_ram\n");
 	d->stat.used--;
 	finds(s, FINDING_ZRAM_POOR,
 	      "hint zram_poor 858993458\n"
-	      "ZRAM SAVES LITTLE: zram0: 819M of RAM hold 1.00G\n"
+	      "ZRAM SAVES LITTLE: zram0: 819M of RAM hold 1.00G of data\n"
 	      "> -s swap_ram\n");
 	forget_meminfo(s, MEMINFO_TOTAL);
 	does_not_know(s, FINDING_ZRAM_POOR);
@@ -523,8 +523,8 @@ SAMPLE_TEST(grows, sample_healthy)
 	row->stands_out = true;
 	finds(s, FINDING_GROWS,
 	      "warning grows pid 812 37748736\n"
-	      "GROWS: firefox (812): at the pace of the last 5 min it takes 36.0M an hour, and 864M "
-	      "can still be used\n"
+	      "GROWS: firefox (812) grew by 36.0M an hour in the last 5 min, and 864M can still "
+	      "be used\n"
 	      "> grow 812\n");
 	row->watched_ms--;
 	finds(s, FINDING_GROWS, "");
@@ -571,12 +571,12 @@ SAMPLE_TEST(shmem_unmapped, sample_healthy)
 	s->snapshot.system.shared = &files;
 	finds(s, FINDING_SHMEM_UNMAPPED,
 	      "warning shmem_unmapped file /tmp/big 1717986918\n"
-	      "TMPFS, SHARED MEMORY: 1.60G are in no process; most of it /tmp/big\n"
+	      "TMPFS, SHARED MEMORY: 1.60G are in no process; most of it is /tmp/big\n"
 	      "> files\n");
 	files.file[0].resident = TOTAL / 10;
 	finds(s, FINDING_SHMEM_UNMAPPED,
 	      "warning shmem_unmapped file /tmp/big 1717986918\n"
-	      "TMPFS, SHARED MEMORY: 1.60G are in no process; most of it /tmp/big\n"
+	      "TMPFS, SHARED MEMORY: 1.60G are in no process; most of it is /tmp/big\n"
 	      "> files\n");
 	/* Half of it is not most of it. A larger file is mapped, buffers of graphics are used. */
 	files.file[0].resident = TOTAL / 20;
@@ -635,19 +635,19 @@ SAMPLE_TEST(slabs, sample_healthy)
 	set_meminfo(s, MEMINFO_SLAB_RECLAIMABLE, 4 * GIB);
 	finds(s, FINDING_KERNEL_MEMORY,
 	      "hint kernel_memory 4294967296\n"
-	      "KERNEL MEMORY: slab that can be freed: 4.00G; most of it dentry; 100M of it names of "
-	      "files that do not exist\n"
+	      "KERNEL MEMORY: slab that can be freed: 4.00G; most of it is dentry; 100M of it "
+	      "are names of files that do not exist\n"
 	      "> system -l\n");
 	set_meminfo(s, MEMINFO_SLAB_RECLAIMABLE, TOTAL / 10 - 1);
 	set_meminfo(s, MEMINFO_SLAB_UNRECLAIMABLE, TOTAL / 10);
 	finds(s, FINDING_KERNEL_MEMORY,
 	      "warning kernel_memory 1717986918\n"
-	      "KERNEL MEMORY: slab: 1.60G; most of it kmalloc-64\n"
+	      "KERNEL MEMORY: slab: 1.60G; most of it is kmalloc-64\n"
 	      "> system -l\n");
 	set_meminfo(s, MEMINFO_SLAB_UNRECLAIMABLE, GIB * 3);
 	finds(s, FINDING_KERNEL_MEMORY,
 	      "warning kernel_memory 3221225472\n"
-	      "KERNEL MEMORY: slab: 3.00G; most of it dentry\n"
+	      "KERNEL MEMORY: slab: 3.00G; most of it is dentry\n"
 	      "> system -l\n");
 	/* Half of it is not most of it. */
 	set_meminfo(s, MEMINFO_SLAB_UNRECLAIMABLE, 2 * GIB);
@@ -713,7 +713,7 @@ SAMPLE_TEST(thp_partly, sample_healthy)
 	p->bytes = TOTAL / 20;
 	finds(s, FINDING_THP_PARTLY,
 	      "hint thp_partly 858993459\n"
-	      "HUGE PAGES IN PART: up to 819M are in huge pages of which processes use a part\n"
+	      "HUGE PAGES IN PART: up to 819M are in huge pages that processes use only in part\n"
 	      "> -s thp_rest\n");
 	p->bytes--;
 	finds(s, FINDING_THP_PARTLY, "");
@@ -747,14 +747,14 @@ SAMPLE_TEST(node_full, sample_healthy)
 	set_meminfo(s, MEMINFO_SWAP_FREE, 2 * GIB - 16 * MIB);
 	finds(s, FINDING_NODE_FULL,
 	      "hint node_full 16777216\n"
-	      "A NODE IS FULL: node 0 has 90.0M of 8.00G free while node 1 has 1.00G; 16.0M are in "
-	      "swap\n"
+	      "A NODE IS FULL: node 0 has 90.0M of 8.00G free while node 1 has 1.00G free; 16.0M "
+	      "are in swap\n"
 	      "> system --by node\n");
 	s->snapshot.system.rates.swapped_out = 1;
 	finds(s, FINDING_NODE_FULL,
 	      "warning node_full 16777216\n"
-	      "A NODE IS FULL: node 0 has 90.0M of 8.00G free while node 1 has 1.00G; 16.0M are in "
-	      "swap\n"
+	      "A NODE IS FULL: node 0 has 90.0M of 8.00G free while node 1 has 1.00G free; 16.0M "
+	      "are in swap\n"
 	      "> system --by node\n");
 	set_meminfo(s, MEMINFO_SWAP_FREE, 2 * GIB - 16 * MIB + 1);
 	finds(s, FINDING_NODE_FULL, "");
@@ -767,16 +767,16 @@ SAMPLE_TEST(node_full, sample_healthy)
 	nodes->node[0].high++;
 	finds(s, FINDING_NODE_FULL,
 	      "warning node_full 1073741824\n"
-	      "A NODE IS FULL: node 0 has 256M of 8.00G free while node 1 has 1.00G; 1.00G are in "
-	      "swap\n"
+	      "A NODE IS FULL: node 0 has 256M of 8.00G free while node 1 has 1.00G free; 1.00G "
+	      "are in swap\n"
 	      "> system --by node\n");
 	/* Less than a 32nd of it. */
 	nodes->node[0].high = 1;
 	nodes->node[0].free--;
 	finds(s, FINDING_NODE_FULL,
 	      "warning node_full 1073741824\n"
-	      "A NODE IS FULL: node 0 has 256M of 8.00G free while node 1 has 1.00G; 1.00G are in "
-	      "swap\n"
+	      "A NODE IS FULL: node 0 has 256M of 8.00G free while node 1 has 1.00G free; 1.00G "
+	      "are in swap\n"
 	      "> system --by node\n");
 	nodes->node[1].free--;
 	finds(s, FINDING_NODE_FULL, "");
@@ -794,14 +794,14 @@ SAMPLE_TEST(node_away, sample_healthy)
 	p[0].cpu_nodes = 1;
 	finds(s, FINDING_NODE_AWAY,
 	      "warning node_away pid 812 314572800\n"
-	      "AWAY FROM ITS MEMORY: firefox (812) runs on node 0 alone and has 300M of 400M on "
+	      "AWAY FROM ITS MEMORY: firefox (812) runs only on node 0, and has 300M of 400M on "
 	      "other nodes\n"
 	      "> -o +nodes\n");
 	p[1].nodes = &more;
 	p[1].cpu_nodes = 1;
 	finds(s, FINDING_NODE_AWAY,
 	      "warning node_away pid 812 314572800\n"
-	      "AWAY FROM ITS MEMORY: firefox (812) runs on node 0 alone and has 300M of 400M on "
+	      "AWAY FROM ITS MEMORY: firefox (812) runs only on node 0, and has 300M of 400M on "
 	      "other nodes; so does 1 more process\n"
 	      "> -o +nodes\n");
 	/* Not more than half of it, and less than 16 MiB. */
@@ -811,8 +811,8 @@ SAMPLE_TEST(node_away, sample_healthy)
 	p[3].cpu_nodes = 1;
 	finds(s, FINDING_NODE_AWAY,
 	      "warning node_away pid 813 419430400\n"
-	      "AWAY FROM ITS MEMORY: vfork-child (813) runs on nodes 2, 5 alone and has 400M of 400M "
-	      "on other nodes; so do 2 more processes\n"
+	      "AWAY FROM ITS MEMORY: vfork-child (813) runs only on nodes 2, 5, and has 400M of "
+	      "400M on other nodes; so do 2 more processes\n"
 	      "> -o +nodes\n");
 	p[2].cpu_nodes = p[3].cpu_nodes = 0;
 	p[0].cpu_nodes = 3;
@@ -831,21 +831,24 @@ SAMPLE_TEST(maps_limit, sample_healthy)
 	process_set(&p[0], COUNTER_MAPS, 52424);
 	finds(s, FINDING_MAPS_LIMIT,
 	      "warning maps_limit pid 812\n"
-	      "MAPPINGS: firefox (812) has 52424 of the 65530 mappings that vm.max_map_count allows\n"
+	      "MAPPINGS: firefox (812) has 52424 of the 65530 mappings that vm.max_map_count "
+	      "allows\n"
 	      "> maps 812 --by-file\n");
 	process_set(&p[0], COUNTER_MAPS, 52423);
 	finds(s, FINDING_MAPS_LIMIT, "");
 	process_set(&p[0], COUNTER_MAPS, 62252);
 	finds(s, FINDING_MAPS_LIMIT,
 	      "warning maps_limit pid 812\n"
-	      "MAPPINGS: firefox (812) has 62252 of the 65530 mappings that vm.max_map_count allows\n"
+	      "MAPPINGS: firefox (812) has 62252 of the 65530 mappings that vm.max_map_count "
+	      "allows\n"
 	      "> maps 812 --by-file\n");
 	process_set(&p[0], COUNTER_MAPS, 62253);
 	/* It shares them with the next one. */
 	process_set(&p[2], COUNTER_MAPS, 62253);
 	finds(s, FINDING_MAPS_LIMIT,
 	      "critical maps_limit pid 812\n"
-	      "MAPPINGS: firefox (812) has 62253 of the 65530 mappings that vm.max_map_count allows\n"
+	      "MAPPINGS: firefox (812) has 62253 of the 65530 mappings that vm.max_map_count "
+	      "allows\n"
 	      "> maps 812 --by-file\n");
 	s->snapshot.system.max_map_count = 0;
 	does_not_know(s, FINDING_MAPS_LIMIT);
