@@ -133,7 +133,7 @@ unit: deps-unit
 unit-build: $(UNIT_BIN) $(FUZZ_BIN) $(SCHEMAS)
 
 .PHONY: test-build
-test-build: $(PROGRAM) $(COMPLETIONS) $(SCHEMAS) $(MAN_JSON) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(BENCH_BIN) $(O)/preload.so $(O)/static_parts $(B)/readers $(B)/samples $(B)/arguments $(B)/pages \
+test-build: $(PROGRAM) $(COMPLETIONS) $(SCHEMAS) $(MAN_FINDINGS) $(MAN_JSON) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(BENCH_BIN) $(O)/preload.so $(O)/static_parts $(B)/readers $(B)/samples $(B)/arguments $(B)/pages \
             $(B)/edit_recording $(O)/load_objects
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all

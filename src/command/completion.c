@@ -14,6 +14,7 @@
 #include "fields/change_fields.h"
 #include "fields/compare_fields.h"
 #include "fields/file_fields.h"
+#include "fields/finding_said.h"
 #include "fields/growth_fields.h"
 #include "fields/head_said.h"
 #include "fields/incident_fields.h"
@@ -308,6 +309,7 @@ static void print_documents(void)
 	print_fields("machine_ram", &system_ram);
 	print_fields("system", &system_document);
 	print_fields("head", &head_fields);
+	print_fields("finding", &finding_fields);
 	print_fields("change", &change_process_fields);
 	print_fields("group_change", &change_group_fields);
 	print_fields("change_sum", &change_total_fields);

@@ -34,16 +34,22 @@ $(SCHEMAS) &: $(DOCUMENTS) $(O)/schema/fields
 	$(SAY) SCHEMAS $(O)/schema
 	$(Q)src/dist/documents.py schemas $(O)/schema/fields $(O)/schema
 
-# ---- manual pages: two are made of the tables that the program prints ----
+# ---- manual pages: two are made of the tables that the program prints, one of findings ----
 
-MAN_COLUMNS := $(O)/man/zmem-bpf-columns.7
-MAN_JSON    := $(O)/man/zmem-bpf-json.5
-MAN_PAGES   := $(sort $(wildcard src/man/*.[1-9]) $(MAN_COLUMNS) $(MAN_JSON))
+MAN_COLUMNS  := $(O)/man/zmem-bpf-columns.7
+MAN_FINDINGS := $(O)/man/zmem-bpf-findings.7
+MAN_JSON     := $(O)/man/zmem-bpf-json.5
+MAN_PAGES    := $(sort $(wildcard src/man/*.[1-9]) $(MAN_COLUMNS) $(MAN_FINDINGS) $(MAN_JSON))
 
 $(MAN_COLUMNS): src/man/columns.sh $(HERE_PROGRAM)
 	$(SAY) TABLES $@
 	@mkdir -p $(@D)
 	$(Q)src/man/columns.sh $(abspath $(HERE_PROGRAM)) > $@.$$$$ && mv $@.$$$$ $@
+
+$(MAN_FINDINGS): src/man/findings.py src/model/finding.def
+	$(SAY) TABLES $@
+	@mkdir -p $(@D)
+	$(Q)src/man/findings.py src/model/finding.def > $@.$$$$ && mv $@.$$$$ $@
 
 $(MAN_JSON): src/man/zmem-bpf-json.5.in $(DOCUMENTS) $(O)/schema/fields
 	$(SAY) TABLES $@
@@ -71,7 +77,7 @@ PYDIR ?= $(PREFIX)/lib/python3/dist-packages
 install_here = install -D -m 0644 /dev/null '$(2).new' && sed 's|/usr/local/|$(PREFIX)/|' '$(1)' > '$(2).new' && \
 	mv '$(2).new' '$(2)' || { rm -f '$(2).new'; false; }
 
-install: all $(COMPLETIONS) $(MAN_COLUMNS) $(MAN_JSON) $(SCHEMAS)
+install: all $(COMPLETIONS) $(MAN_COLUMNS) $(MAN_FINDINGS) $(MAN_JSON) $(SCHEMAS)
 	install -D -m 0755 '$(PROGRAM)' '$(AT)/bin/zmem-bpf'
 	$(foreach p,$(MAN_PAGES),$(call install_here,$(p),$(call man_here,$(p))) &&) :
 	install -D -m 0644 '$(O)/completion/zmem-bpf.bash' '$(BASH)'

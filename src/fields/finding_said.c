@@ -38,8 +38,7 @@ static FIELDS(said, &field_kind, &field_name, &field_of, &field_left, &field_in,
 
 JSON_KNOWN(key, "key", TEXT, value_text(finding_key_name(r->key)),
 	   "what is wrong: a key of zmem-bpf-findings(7)");
-JSON_KNOWN(level, "level", TEXT, value_text(finding_level_name(r->level)),
-	   "critical, warning or hint");
+JSON_KNOWN(level, "level", TEXT, value_text(finding_level_name(r->level)), "how urgent it is");
 JSON_FIELD(pid, "pid", NUMBER, value_signed(r->pid, r->pid), "the process that it is about");
 JSON_FIELD(cgroup, "cgroup", TEXT, value_text(r->cgroup), "the path of the cgroup that it is about",
 	   NAME_BYTES);

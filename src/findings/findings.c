@@ -193,12 +193,29 @@ static void find_full_memcg(struct search *x, const struct held *h)
 	add(x, f);
 }
 
+/* Without cgroups: whether the kernel's side looked at those of all processes, and none is near. */
+static bool none_is_near(const struct snapshot *s)
+{
+	size_t users = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
+
+		if (p->kind != PROCESS_USER)
+			continue;
+		if (!p->limit_known || p->near_limit)
+			return false;
+		users++;
+	}
+	return users;
+}
+
 static void find_memcgs(struct search *x)
 {
 	const struct snapshot *s = x->s;
 
 	/* A recording of some processes has their cgroups alone. */
-	if (!s->memcg_count || s->selection)
+	if (s->selection || (!s->memcg_count && !none_is_near(s)))
 		return;
 	know(x, FINDING_CGROUP_LIMIT);
 	know(x, FINDING_CGROUP_HIGH);
@@ -233,6 +250,12 @@ static void set_waited(const struct search *x, struct finding *f)
 	f->waited = x->system->pressure.some_avg10;
 }
 
+/* Without rates: whether tasks hardly wait, so that memory is neither read back nor swapped in. */
+static bool is_at_ease(const struct search *x)
+{
+	return x->system->pressure.known && !waits(x, 100);
+}
+
 #define READ_BACK_LEAST 4096 /* a part of RAM, in a second */
 
 /* Without PSI, tasks are known to wait by a sixteenth of RAM that is read back. */
@@ -245,7 +268,7 @@ static void find_thrashing(struct search *x)
 			    .bytes = x->total,
 			    .in = r->refaulted};
 
-	if (!r->known)
+	if (!r->known && !is_at_ease(x))
 		return;
 	know(x, FINDING_THRASHING);
 	if (!r->scanned || !is_part(x, r->refaulted, READ_BACK_LEAST))
@@ -281,10 +304,10 @@ static void find_swapping(struct search *x)
 			    .out = r->swapped_out};
 	const struct row *most;
 
-	if (!r->known)
+	if (!r->known && !is_at_ease(x))
 		return;
 	know(x, FINDING_SWAPPING);
-	if (r->swapped_in < SWAPS_LEAST || (x->system->pressure.known && !waits(x, 100)))
+	if (r->swapped_in < SWAPS_LEAST || is_at_ease(x))
 		return;
 	/* A cgroup that swaps at its own limit was named. */
 	if (!r->scanned && (x->to->subjects[FINDING_CGROUP_LIMIT][FINDING_CRITICAL] ||
@@ -510,7 +533,9 @@ static void find_kernel(struct search *x)
 		{MEMINFO_PERCPU, "per-CPU memory", RAM_PERCPU, false},
 	};
 
-	know(x, FINDING_KERNEL_MEMORY);
+	/* Every kernel has this one, and some lack others. */
+	if (meminfo_has(x->m, MEMINFO_SLAB_UNRECLAIMABLE))
+		know(x, FINDING_KERNEL_MEMORY);
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		const uint64_t bytes = value_of(x, all[i].counter);
 		struct finding f = {.key = FINDING_KERNEL_MEMORY,
@@ -553,7 +578,9 @@ static void find_hugetlb(struct search *x)
 	const uint64_t unused = x->system->hugetlb_unused;
 	const bool short_of = value_of(x, MEMINFO_AVAILABLE) < x->total / 10;
 
-	if (!x->system->hugetlb_unused_known)
+	/* How much of it is unused is read only where there is much. */
+	if (!x->system->hugetlb_unused_known &&
+	    (!meminfo_has(x->m, MEMINFO_HUGETLB) || is_part(x, value_of(x, MEMINFO_HUGETLB), 10)))
 		return;
 	know(x, FINDING_HUGETLB_UNUSED);
 	if (is_part(x, unused, 10))
@@ -581,6 +608,8 @@ static void find_locked(struct search *x)
 {
 	const uint64_t bytes = value_of(x, MEMINFO_UNEVICTABLE);
 
+	if (!meminfo_has(x->m, MEMINFO_UNEVICTABLE))
+		return;
 	know(x, FINDING_LOCKED);
 	if (is_part(x, bytes, 4))
 		add(x, (struct finding){.key = FINDING_LOCKED,

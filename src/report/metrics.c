@@ -6,10 +6,13 @@
  */
 #include "report/report.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "findings/findings.h"
 #include "report/metrics_group.h"
 #include "write/json_writer.h"
 #include "write/metrics_writer.h"
@@ -433,6 +436,38 @@ static void put_machine(struct metrics_writer *w, const struct result *r)
 		 offsetof(struct zram_stat, used));
 }
 
+/* ---- what is wrong ---- */
+
+static void put_finding(struct metrics_writer *w, const struct findings *all, enum finding_key key)
+{
+	for (int level = 0; level < FINDING_LEVELS; level++) {
+		if (!finding_can_be(key, level))
+			continue;
+		metrics_sample(w);
+		metrics_label(w, "key", finding_key_name(key));
+		metrics_label(w, "level", finding_level_name(level));
+		metrics_u64(w, all->subjects[key][level]);
+	}
+}
+
+/* 0 says that it was looked for in vain. What was not measured has no sample. */
+static int put_findings(struct metrics_writer *w, const struct result *r)
+{
+	cleanup_free struct findings *all = malloc(sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	findings_find(r->snapshot, r, all);
+	metrics_family(w, GAUGE("zmem_finding", NULL,
+				"What is wrong with the memory of the machine: how many cgroups, "
+				"processes or devices it is about."));
+	for (int key = 0; key < FINDING_KEYS; key++) {
+		if (all->known >> key & 1)
+			put_finding(w, all, key);
+	}
+	return 0;
+}
+
 /* ---- the collection ---- */
 
 static void put_reasons(struct metrics_writer *w, const struct metric_family *f,
@@ -639,11 +674,12 @@ void render_metrics(struct strbuf *out, const struct result *r, bool numeric, bo
 	}
 	put_groups(&w, &groups);
 	put_machine(&w, r);
+	error = put_findings(&w, r);
 	put_collection(&w, r, self);
-	if (self) {
+	if (self && !error)
 		error = put_kills(&w, self->kills, numeric);
+	if (self)
 		put_self(&w, self);
-	}
 	if (error && !out->error)
 		out->error = error;
 	metrics_end(&w);

@@ -40,6 +40,7 @@ fails sed "$page/page_head.part"
 fails python3 "$page/parts.inc"
 fails infocmp "$made/page/top/xterm.inc"
 fails python3 "$made/man/zmem-bpf-json.5"
+fails python3 "$made/man/zmem-bpf-findings.7"
 for tool in fold sed; do
 	with_failing "$tool" "$source/src/man/columns.sh" "$PROGRAM"
 	check "$tool fails: the page of columns fails" [ "$rc" != 0 ]

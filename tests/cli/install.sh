@@ -34,9 +34,9 @@ data() {
 		! -path './debian/*' ! -path './python/*' ! -name image.py ! -name 'documents.*' -printf '%P\n')
 }
 
-# Below share/man; two pages are made by the build.
+# Below share/man; three pages are made by the build.
 manual_pages() {
-	(cd "$source/src/man" && ls ./*.[1-9]; echo ./zmem-bpf-columns.7; echo ./zmem-bpf-json.5) | sed 's|^\./\(.*\)\.\(.\)$|man\2/\1.\2|'
+	(cd "$source/src/man" && ls ./*.[1-9]; echo ./zmem-bpf-columns.7; echo ./zmem-bpf-findings.7; echo ./zmem-bpf-json.5) | sed 's|^\./\(.*\)\.\(.\)$|man\2/\1.\2|'
 }
 
 {
@@ -75,6 +75,8 @@ check 'the unit names its program' grep -q '^ExecStart=/opt/zmem/bin/zmem-bpf se
 	"$at/lib/systemd/system/zmem-bpf.service"
 check 'the manual page names its directory' grep -q '^\.It Pa /opt/zmem/share/zmem-bpf$' "$at/share/man/man1/zmem-bpf.1"
 check 'the page of columns has columns' grep -q '^\.It Li pss_shmem$' "$at/share/man/man7/zmem-bpf-columns.7"
+check 'the page of findings has findings' grep -q '^\.Li cgroup_limit$' "$at/share/man/man7/zmem-bpf-findings.7"
+check 'and names the directory of rules' grep -q '^\.Pa /opt/zmem/share/zmem-bpf/prometheus$' "$at/share/man/man7/zmem-bpf-findings.7"
 if need man 'man finds it'; then
 	run_expect 0 'man finds it' env MANPATH="$at/share/man" MANPAGER=cat man zmem-bpf
 	expect_out 'and shows it' 'show the memory and swap of every process'

@@ -10,7 +10,7 @@ man=$TMP/man
 mkdir "$man"
 cp "$root"/src/man/*.[1-9] "$man"
 check 'columns.sh makes a page' sh -c '"$0" "$1" >"$2"' "$root/src/man/columns.sh" "$ZMEM" "$man/zmem-bpf-columns.7"
-cp "$O/man/zmem-bpf-json.5" "$man"
+cp "$O/man/zmem-bpf-json.5" "$O/man/zmem-bpf-findings.7" "$man"
 check 'there are pages' [ "$(find "$man" -type f | wc -l)" -gt 10 ]
 
 # page COMMAND: the file of the page that its help names.

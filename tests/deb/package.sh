@@ -19,7 +19,7 @@ equal 'one package' "$(grep -c . <<<"$package")" 1
 	echo '644 usr/share/doc/zmem-bpf/README.md.gz'
 	echo '644 usr/share/doc/zmem-bpf/changelog.gz'
 	echo '644 usr/share/doc/zmem-bpf/copyright'
-	(cd "$SOURCE/src/man" && ls ./*.[1-9]; echo ./zmem-bpf-columns.7; echo ./zmem-bpf-json.5) |
+	(cd "$SOURCE/src/man" && ls ./*.[1-9]; echo ./zmem-bpf-columns.7; echo ./zmem-bpf-findings.7; echo ./zmem-bpf-json.5) |
 		sed 's|^\./\(.*\)\.\(.\)$|644 usr/share/man/man\2/\1.\2.gz|'
 	echo '644 usr/share/zsh/vendor-completions/_zmem-bpf'
 	sed -n 's|^document \([^ ]*\) .*|644 usr/share/zmem-bpf/\1.schema.json|p' "$SOURCE/src/dist/documents.txt"

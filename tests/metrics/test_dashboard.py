@@ -57,7 +57,7 @@ def queries_of(dashboard):
 
 
 def fill(expression, host=".+", group=".+"):
-    return expression.replace("$host", host).replace("$group", group).replace("$top", "10")
+    return expression.replace("$host", host).replace("$group", group).replace("$top", "10").replace("$__range", "60s")
 
 
 def chosen(group):
@@ -86,7 +86,7 @@ def check_form(dashboard):
     wrong = [t["expr"] for p, t in queries if len(re.findall("zmem_", t["expr"])) != len(re.findall(r'instance=~"\$host"', t["expr"]))]
     result(not wrong, "each metric is limited to the chosen hosts", wrong)
     names = [v["name"] for v in dashboard["templating"]["list"]]
-    used = set(re.findall(r"\$\{?(\w+)", json.dumps(dashboard))) - {"__all"}
+    used = set(re.findall(r"\$\{?(\w+)", json.dumps(dashboard))) - {"__all", "__range"}
     result(used <= set(names), "all used variables are defined", used - set(names))
 
 

@@ -5,6 +5,7 @@
  *       host=TEXT   its name       user=TEXT   of all processes     zram=NAME   of all devices
  *       swap=NAME   one device     pss=none    as with --pss none   process=none
  *       pss=half    of every second process, as with --top
+ *       available=BYTES  MemAvailable  maps=NUMBER of the first process, with the limit of 65,530
  *       time=SECONDS   since the epoch, of the first frame; a second to each further one
  *       kill=NAME      each frame is the moment of an OOM kill of a process of that name and cgroup
  *   edit_recording texts FILE              every text of every process, a line each
@@ -47,6 +48,24 @@ static void set_swap(struct system_info *system, const char *name)
 	system->swap_count = 1;
 }
 
+static void set_available(struct meminfo *m, const char *bytes)
+{
+	m->have |= 1U << MEMINFO_AVAILABLE;
+	m->value[MEMINFO_AVAILABLE] = strtoull(bytes, NULL, 10);
+}
+
+static void set_maps(struct snapshot *s, const char *number)
+{
+	size_t i = 0;
+
+	s->system.max_map_count = 65530;
+	while (i < s->count && (s->process[i].kind != PROCESS_USER || !s->process[i].mm_owner))
+		i++;
+	if (i == s->count)
+		fail("no process");
+	process_set(&s->process[i], COUNTER_MAPS, strtoull(number, NULL, 10));
+}
+
 /* `frame`: its number, from 0. */
 static void change_frame(struct snapshot *s, const char *change, size_t frame)
 {
@@ -59,6 +78,10 @@ static void change_frame(struct snapshot *s, const char *change, size_t frame)
 		snprintf(s->host.name, sizeof(s->host.name), "%s", text);
 	else if (strncmp(change, "swap", len) == 0)
 		set_swap(&s->system, text);
+	else if (strncmp(change, "available", len) == 0)
+		set_available(&s->system.meminfo, text);
+	else if (strncmp(change, "maps", len) == 0)
+		set_maps(s, text);
 	else if (strncmp(change, "time", len) == 0)
 		s->time_ms = (strtoll(text, NULL, 10) + (int64_t)frame) * 1000;
 	else if (strcmp(change, "process=none") == 0)

@@ -110,6 +110,7 @@ SAMPLE_TEST(memcg, sample_ordinary)
 	s->snapshot.balance.residual_known = true;
 	s->snapshot.balance.anon_residual = 3 * MIB;
 	s->snapshot.balance.mapped_residual = -4096;
+	sample_meminfo(&s->snapshot.system.meminfo, MEMINFO_UNEVICTABLE, 5 * GIB);
 	group(s, "unit", SIZE_MAX, &groups);
 	for (size_t i = 0; i < groups.rows.count; i++) {
 		struct process *p = groups.rows.item[i].process;
@@ -147,6 +148,45 @@ static void assert_line(const char *text, const char *line)
 
 	if (!at || (at != text && at[-1] != '\n') || at[strlen(line)] != '\n')
 		fail_msg("no line '%s' in\n%s", line, text);
+}
+
+/* ---- findings ---- */
+
+/* Two cgroups full of what cannot be dropped, and RAM that is full without swap. */
+SAMPLE_TEST(findings, sample_bare)
+{
+	struct memcg cgroup[] = {{.path = "/a"}, {.path = "/b"}, {.path = "/c"}};
+	struct meminfo *m = &s->snapshot.system.meminfo;
+
+	sample_add(s, 12, 0, NULL, "shy");
+	sample_finish(s, 3);
+	sample_meminfo(m, MEMINFO_TOTAL, 16 * GIB);
+	sample_meminfo(m, MEMINFO_AVAILABLE, 600 * MIB);
+	for (size_t i = 0; i < ARRAY_SIZE(cgroup); i++) {
+		cgroup[i].current_known = cgroup[i].limit_known = true;
+		cgroup[i].limit = GIB;
+		cgroup[i].current = i < 2 ? GIB : GIB / 2;
+		memcg_set_detail(&cgroup[i], COUNTER_MEM_ANON, cgroup[i].current);
+		memcg_set_detail(&cgroup[i], COUNTER_MEM_SHMEM, 0);
+		memcg_set_detail(&cgroup[i], COUNTER_PSI_SOME_10, 0);
+	}
+	s->snapshot.memcg = cgroup;
+	s->snapshot.memcg_count = ARRAY_SIZE(cgroup);
+	for (size_t i = 0; i < ARRAY_SIZE(format); i++) {
+		cleanup(strbuf_done) struct strbuf out = {0};
+		const char *text = text_of(s, &out, i);
+
+		assert_line(text, "# TYPE zmem_finding gauge");
+		assert_line(text, "zmem_finding{key=\"cgroup_full\",level=\"warning\"} 2");
+		assert_line(text, "zmem_finding{key=\"cgroup_limit\",level=\"critical\"} 0");
+		assert_line(text, "zmem_finding{key=\"ram_full\",level=\"critical\"} 1");
+		assert_line(text, "zmem_finding{key=\"ram_full\",level=\"warning\"} 0");
+		/* It has no such level, and swap was not measured. */
+		assert_null(strstr(text, "key=\"cgroup_full\",level=\"hint\""));
+		assert_null(strstr(text, "key=\"swap_full\""));
+		assert_null(strstr(text, "key=\"thrashing\""));
+	}
+	arena_done(&s->snapshot.arena);
 }
 
 static void assert_label(const char *name, const char *label)
