@@ -20,13 +20,13 @@ struct summary {
 	struct reason_count missing[MISSING_REASONS]; /* PSS of processes */
 	size_t freed_rows;			      /* with memory, and without FREED */
 	struct reason_count freed[PSS_STATUS_COUNT];  /* why */
-	uint64_t lazyfree, shmem;		/* that are worth a line; 0: are not */
-	bool machine;				/* swap in use is told, too */
-	bool no_swap;				/* where rows are sorted by it */
-	bool by_strain;				/* cgroups are, as usual */
-	const char *unsorted;			/* the column that no row has a value for */
-	enum pss_status unsorted_why;		/* PSS_OK: not known */
-	const char *nothing;			/* in place of a result without processes */
+	uint64_t lazyfree, shmem;		      /* that are worth a line; 0: are not */
+	bool machine;				      /* swap in use is told, too */
+	bool no_swap;				      /* where rows are sorted by it */
+	bool by_strain;				      /* cgroups are, as usual */
+	const char *unsorted;			      /* the column that no row has a value for */
+	enum pss_status unsorted_why;		      /* PSS_OK: not known */
+	const char *nothing;			      /* in place of a result without processes */
 };
 
 /* Rows are struct summary. */
