@@ -68,7 +68,8 @@ struct incident {
 	int64_t equal_since_ms;
 	size_t group_kills; /* kills of its group (memory.oom.group), if it is the first; else 0 */
 	const struct snapshot *during; /* at the event, or the last one before; NULL: no frame */
-	/* What was wrong then; at a kill, which frees memory, in the snapshot before. NULL: likewise.
+	/* What was wrong then; at a kill, which frees memory, in the snapshot before. NULL:
+	 * likewise.
 	 */
 	const struct findings *findings;
 	struct group_changes largest[INCIDENT_KEYS]; /* by size */

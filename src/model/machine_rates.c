@@ -72,7 +72,8 @@ void kill_history_add(struct kill_history *h, const struct oom_kills *now, int64
 	}
 	h->began = true;
 	h->last = now->count;
-	/* Of the hour before the series, how long ago each was is not known, but of the last one. */
+	/* Of the hour before the series, how long ago each was is not known, but of the last one.
+	 */
 	if (h->begin_ms >= since_ms)
 		*ret = h->before;
 	if (ret->last_ms && ret->last_ms < since_ms && !ret->unrecorded)
