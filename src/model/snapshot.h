@@ -460,8 +460,8 @@ struct system_info {
 	struct dentries dentries;
 	bool hugetlb_unused_known;
 	uint64_t hugetlb_unused; /* huge pages that nothing uses, and that are not reserved */
-	bool overcommit_strict; /* vm.overcommit_memory is 2 */
-	uint64_t max_map_count; /* vm.max_map_count; 0: unknown */
+	bool overcommit_strict;	 /* vm.overcommit_memory is 2 */
+	uint64_t max_map_count;	 /* vm.max_map_count; 0: unknown */
 	/* kernel.task_delayacct: whether swap-ins of processes are counted. */
 	bool delay_accounting, delay_accounting_known;
 	enum waits_source waits;

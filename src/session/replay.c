@@ -152,7 +152,8 @@ static int64_t midnight_ms(void)
 
 #define HOUR_MS (60 * 60 * 1000)
 
-/* Of an event: its kill is the newest one so far, and it stands for others that were only counted. */
+/* Of an event: its kill is the newest one so far, and it stands for others that were only counted.
+ */
 static void add_kill(const struct event_record *e, int64_t since_ms, struct recent_kills *ret)
 {
 	const char *name = event_text(e, EVENT_NAME), *cgroup = event_text(e, EVENT_CGROUP);
