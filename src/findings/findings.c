@@ -176,7 +176,10 @@ static void find_at_limit(struct search *x, const struct held *h)
 	const struct memcg *m = h->m;
 	const bool at_limit = h->limit && m->current >= h->limit - h->limit / 8;
 
-	if (h->strain == STRAIN_THROTTLED && h->high)
+	/* A cgroup counts how often those below it were above theirs, too. */
+	const bool at_high = h->high && m->current >= h->high - h->high / 64;
+
+	if (h->strain == STRAIN_THROTTLED && at_high)
 		add(x, of_memcg(x, h, FINDING_CGROUP_HIGH, FINDING_CRITICAL, h->high));
 	else if ((h->strain == STRAIN_THRASHES || h->strain == STRAIN_WAITS) && at_limit &&
 		 m->max_known && m->max)
@@ -516,8 +519,20 @@ static void find_shmem(struct search *x)
 		add(x, f);
 }
 
+/* Caches of the kernel with a shrinker, which are the large ones: SLAB_RECLAIM_ACCOUNT. */
+static bool is_freeable(const char *cache)
+{
+	static const char inodes[] = "inode_cache";
+	const size_t len = strlen(cache), end = sizeof(inodes) - 1;
+
+	return strcmp(cache, "dentry") == 0 || strcmp(cache, "buffer_head") == 0 ||
+	       strcmp(cache, "radix_tree_node") == 0 || strcmp(cache, "xfs_inode") == 0 ||
+	       (len >= end && strcmp(cache + len - end, inodes) == 0);
+}
+
 /* The largest part of these bytes of a class; NULL: none is most of it. */
-static const char *most_of(const struct ram *ram, enum ram_class class, uint64_t bytes)
+static const char *most_of(const struct ram *ram, enum ram_class class, uint64_t bytes,
+			   bool freeable)
 {
 	const struct ram_figure *f = &ram->figure[class];
 	const struct ram_part *most = NULL;
@@ -525,7 +540,8 @@ static const char *most_of(const struct ram *ram, enum ram_class class, uint64_t
 	for (unsigned i = 0; i < f->parts; i++) {
 		const struct ram_part *part = &ram->part[f->part + i];
 
-		/* A larger one is of the other slabs. */
+		if (class == RAM_SLAB && is_freeable(part->name) != freeable)
+			continue;
 		if (part->bytes <= bytes && (!most || part->bytes > most->bytes))
 			most = part;
 	}
@@ -564,7 +580,7 @@ static void find_kernel(struct search *x)
 		if (all[i].freeable && x->system->dentries.known)
 			f.out = x->system->dentries.negative;
 		if (x->system->ram)
-			f.name = most_of(x->system->ram, all[i].class, bytes);
+			f.name = most_of(x->system->ram, all[i].class, bytes, all[i].freeable);
 		add(x, f);
 	}
 }

@@ -11,7 +11,7 @@ static const char *const help_lines[] = {
 	"i                       details, also of a group: counters, history, cgroup",
 	"w                       which code makes a process grow: stacks, by growth",
 	"Esc Backspace           go back from the processes of a group to the groups",
-	"Esc                     stop following; clear filters; leave groups; go to the first row",
+	"Esc                     end following, filters, groups; go to the first row",
 	"F                       follow: keep the row in sight when it moves",
 	"/ F3                    search names; / Enter: find the next match",
 	"f F4                    filter by name or command line (regular expression)",

@@ -619,7 +619,7 @@ static const char *hints(const struct list_pane *l)
 	const struct view_settings *set = &l->pane.shared->set;
 
 	if (set->group)
-		return "? help  q quit  Enter processes  g next groups  Esc leave  / search  f filter  s sort  "
+		return "? help  q quit  Enter processes  g next groups  / search  f filter  s sort  "
 		       "i details  t tree  o columns  x changes  F follow";
 	if (set->tree)
 		return "? help  q quit  - fold  + open  * all  t list  / search  f filter  s sort  "
