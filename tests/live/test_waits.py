@@ -18,10 +18,10 @@ import tempfile
 import paths  # noqa: F401
 import oom
 from btf import Btf
+from in_cgroup import MIB, random_file, reader, running, sleeper
 from outcome import O, PROGRAM, exit_code, need, result, run_checks, same, write
 from swap import DELAYS, delay_accounting, zram
 
-MIB = 1 << 20
 LIMIT, FULL = 100, 60  # MiB
 
 
@@ -30,48 +30,7 @@ def document(*args):
     return json.loads(done.stdout) if done.stdout else {"error": done.stderr}
 
 
-def inside(group, *args, **how):
-    """Runs a program in a cgroup."""
-    join = "echo $$ >%s/cgroup.procs; exec \"$@\"" % group.path
-    return subprocess.Popen(("sh", "-c", join, "sh", *args), **how)
-
-
-@contextlib.contextmanager
-def running(*args, **how):
-    process = inside(*args, **how)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe:
-                pipe.close()
-
-
 # ---- cgroups ----
-
-READER = """
-import os, sys
-fd = os.open(sys.argv[1], os.O_RDONLY)
-rounds = 0
-while True:
-    os.lseek(fd, 0, 0)
-    while os.read(fd, 1 << 20):
-        pass
-    rounds += 1
-    if rounds >= 2:
-        print(flush=True)
-"""
-SLEEPER = """
-import mmap, sys
-area = mmap.mmap(-1, int(sys.argv[1]), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-area.madvise(15)  # MADV_NOHUGEPAGE
-for at in range(0, len(area), mmap.PAGESIZE):
-    area[at] = 1
-print(flush=True)
-sys.stdin.read()
-"""
 
 
 def rows_of(groups, *args):
@@ -84,17 +43,11 @@ def rows_of(groups, *args):
 def thrashing(directory):
     """A reader of 160 MiB may have 100 MiB of page cache; another process sleeps with nearly all that it may have."""
     path = directory + "/file"
-    with open(path, "wb") as file:
-        for _ in range(160):
-            file.write(os.urandom(MIB))
-        os.fsync(file.fileno())
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    random_file(path, 160)
     with oom.Group("zz-thrash", "%dM" % LIMIT) as thrash, oom.Group("zz-full", "%dM" % FULL) as full:
         groups = (thrash, full)
-        with running(full, sys.executable, "-c", SLEEPER, str((FULL - 14) * MIB), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as sleeper:
-            sleeper.stdout.readline()
-            with running(thrash, sys.executable, "-c", READER, path, stdout=subprocess.PIPE) as reader:
-                reader.stdout.readline()
+        with sleeper(full, (FULL - 14) * MIB):
+            with reader(thrash, path):
                 (first, at), (second, _) = rows_of(groups)
                 result(at == 0 and first["strain"] == "thrashes", "the cgroup that thrashes comes first", (first["group"], first["strain"]))
                 result(first["mem_left_bytes"] < LIMIT * MIB // 10 and second["mem_left_bytes"] < FULL * MIB // 5,
@@ -113,10 +66,9 @@ def reader_alone(groups, thrash, path):
     for file in ("memory.limit_in_bytes", "memory.max"):
         if os.path.exists(thrash.path + "/" + file):
             write(thrash.path + "/" + file, "%dM" % (2 * LIMIT))
-    with running(thrash, sys.executable, "-c", READER, path, stdout=subprocess.PIPE) as reader:
-        reader.stdout.readline()
+    with reader(thrash, path) as reads:
         before = [row["refaults_count"] for row, at in rows_of(groups) if at == 0][0]
-        reader.stdout.readline()
+        reads.stdout.readline()
         after = [(row["refaults_count"], row["strain"]) for row, at in rows_of(groups) if at == 0][0]
         # It fills the new room while it is read.
         result(after[0] - before < 160 * MIB // 4096 // 20 and after[1] != "thrashes", "with twice the limit little is read back",
