@@ -233,7 +233,7 @@ works 'doctor: exit code' doctor
 expect_stderr_lines 'doctor: silent on stderr' 0
 equal 'doctor: the answers are aligned' "$(sed '1,/^$/d' "$TMP/out" | grep -vE '^.{15} (ok|no|- )  [^ ]|^ {20}[^ ]')" ''
 of_bpf=()
-[ "$notes" = 1 ] || of_bpf=(cgroups processes)
+[ "$notes" = 1 ] || of_bpf=(processes)
 for what in kernel BTF files 'page frames' CAP_BPF counters "${of_bpf[@]}" PSS /proc smaps_rollup pin serve; do
 	expect_out "doctor: $what" "^$what +(ok|no|-) "
 done
