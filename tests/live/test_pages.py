@@ -9,6 +9,7 @@ import io
 import json
 import mmap
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -135,11 +136,12 @@ def test_away():
         said = []
         for pid in pids:
             done = subprocess.run(("unshare", "-m", "sh", "-c", 'mount --bind "$0" /sys/devices/system/node && exec "$@"',
-                                   nodes, PROGRAM, "-o", "+nodes", "-p", str(pid)),
+                                   nodes, PROGRAM, "-J", "-o", "+nodes", "-p", str(pid)),
                                   capture_output=True, text=True, timeout=LIMIT, check=False)
-            said.append(" ".join(done.stdout.split()) + done.stderr)
-        result("runs on node 1 alone and has" in said[0], "a process away from its memory is told", said[0])
-        result("NODE0" in said[1] and "alone and has" not in said[1], "unless one of its threads is not", said[1])
+            said.append([f for f in json.loads(done.stdout)["findings"] if f["key"] == "node_away"])
+        result(len(said[0]) == 1 and re.search(r"runs only on node 1,? and has", said[0][0]["text"]) and said[0][0]["pid"] == pids[0],
+               "a process away from its memory is told", said[0])
+        result(not said[1], "unless one of its threads is not", said[1])
 
 
 run_checks((test_nodes, test_away))
