@@ -11,7 +11,7 @@
 
 /* PAGE_COUNTER_MAX (include/linux/page_counter.h), in pages of 4 KiB or more: no limit. */
 #define NO_LIMIT      (1ULL << 50)
-#define LIMITS_LEVELS 10
+#define LIMITS_LEVELS 16
 
 /* 1 or 0. Each branch would double what the verifier looks at; no value has the highest bit. */
 static __always_inline __u64 is_less(__u64 a, __u64 b)
@@ -26,24 +26,45 @@ static __always_inline __u64 is_near(__u64 usage, __u64 limit)
 
 #define COUNTER(at, member) kread64((at) + member_place(page_counter, member))
 
+struct limit_walk {
+	__u64 counter, near;
+};
+
+static long limit_step(__u32 index, struct limit_walk *w)
+{
+	__u64 usage = COUNTER(w->counter, usage);
+
+	w->near |= is_near(usage, COUNTER(w->counter, max)) |
+		   is_near(usage, COUNTER(w->counter, high));
+	w->counter = COUNTER(w->counter, parent);
+	return !w->counter;
+}
+
+/* The step is verified once, where the kernel can. */
+static __always_inline void walk_limits(struct limit_walk *w)
+{
+#ifdef ZMEM_OLD
+	for (__u32 i = 0; i < LIMITS_LEVELS; i++) {
+		if (limit_step(i, w))
+			return;
+	}
+#else
+	bpf_loop(LIMITS_LEVELS, limit_step, w, 0);
+#endif
+}
+
 /* Returns flags. A global function: verified once. */
 __noinline int near_limit(__u64 css_set)
 {
 	__u64 css = kread64(css_set + member_place(css_set, subsys) +
 			    sizeof(__u64) * member_place(cgroup_subsys_id, memory_cgrp_id));
-	__u64 near = 0, counter;
+	struct limit_walk w = {};
 
 	if (!css)
 		return 0;
-	counter = css - member_place(mem_cgroup, css) + member_place(mem_cgroup, memory);
-	for (int i = 0; i < LIMITS_LEVELS && counter; i++) {
-		__u64 usage = COUNTER(counter, usage);
-
-		near |= is_near(usage, COUNTER(counter, max)) |
-			is_near(usage, COUNTER(counter, high));
-		counter = COUNTER(counter, parent);
-	}
-	return near ? ZMEM_NEAR_LIMIT : 0;
+	w.counter = css - member_place(mem_cgroup, css) + member_place(mem_cgroup, memory);
+	walk_limits(&w);
+	return w.near ? ZMEM_NEAR_LIMIT : 0;
 }
 
 /* A process in the same cgroups as its parent is not looked at: the parent tells. */

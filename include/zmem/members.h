@@ -17,11 +17,10 @@
 #include <linux/types.h>
 #endif
 
-/* Members of one type stand together; or the enumerators of one. */
+/* Members of one type stand together. */
 #define ZMEM_MEMBERS(M)                                                                            \
 	M(anon_vma, root)                                                                          \
-	M(anon_vma, num_children)	    /* backported to 5.10 and 5.15 */                      \
-	M(cgroup_subsys_id, memory_cgrp_id) /* its value; the kernel may have no memory cgroups */ \
+	M(anon_vma, num_children) /* backported to 5.10 and 5.15 */                                \
 	M(css_set, subsys)                                                                         \
 	M(folio, mapping) /* there is no struct folio before 5.16 */                               \
 	M(folio, lru)                                                                              \
@@ -54,8 +53,11 @@
 	M(task_delay_info, thrashing_delay)                                                        \
 	M(task_delay_info, compact_delay) /* since 5.17, like swapin_start */
 
+/* Values of enumerators. A kernel without memory cgroups has not got this one. */
+#define ZMEM_ENUMERATORS(M)	  M(cgroup_subsys_id, memory_cgrp_id)
+
 #define ZMEM_MEMBER(type, member) ZMEM_MEMBER_##type##_##member,
-enum zmem_member { ZMEM_MEMBERS(ZMEM_MEMBER) ZMEM_MEMBERS_COUNT };
+enum zmem_member { ZMEM_MEMBERS(ZMEM_MEMBER) ZMEM_ENUMERATORS(ZMEM_MEMBER) ZMEM_MEMBERS_COUNT };
 #undef ZMEM_MEMBER
 
 struct zmem_members {

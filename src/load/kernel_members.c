@@ -28,9 +28,13 @@
 
 static const struct {
 	const char *type, *member;
+	bool enumerator;
 } wanted[] = {
-#define WANTED(type, member) {#type, #member},
+#define WANTED(type, member) {#type, #member, false},
 	ZMEM_MEMBERS(WANTED)
+#undef WANTED
+#define WANTED(type, name) {#type, #name, true},
+		ZMEM_ENUMERATORS(WANTED)
 #undef WANTED
 };
 
@@ -257,23 +261,26 @@ static int find_members(struct types *t, uint32_t number, size_t first, uint32_t
 	return r < 0 ? r : found;
 }
 
-/* A type of the list that was not found yet. */
+/* Types of the list that were not found yet, of one kind. */
 struct sought {
-	size_t first; /* its first member in the list */
-	char name[4]; /* the beginning of its name, to tell it from most others */
+	uint8_t kind;
+	size_t count;
+	struct {
+		size_t first; /* its first member in the list */
+		char name[4]; /* the beginning of its name, to tell it from most others */
+	} item[ARRAY_SIZE(wanted)];
 };
 
-static size_t seek_all(struct sought *ret)
+static void seek(struct sought *ret, uint8_t kind, bool enumerators)
 {
-	size_t count = 0;
-
+	ret->kind = kind;
+	ret->count = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
-		if (!begins_type(i))
+		if (!begins_type(i) || wanted[i].enumerator != enumerators)
 			continue;
-		ret[count].first = i;
-		memcpy(ret[count++].name, wanted[i].type, sizeof(ret->name));
+		ret->item[ret->count].first = i;
+		memcpy(ret->item[ret->count++].name, wanted[i].type, sizeof(ret->item->name));
 	}
-	return count;
 }
 
 /*
@@ -281,24 +288,25 @@ static size_t seek_all(struct sought *ret)
  * of the same name without these members is another one.
  */
 static int look_at(struct types *t, uint32_t number, uint32_t name, struct sought *sought,
-		   size_t *count, uint32_t *offsets)
+		   uint32_t *offsets)
 {
+	const size_t begin = sizeof(sought->item->name);
 	int r;
 
-	if (name >= t->names.len || t->names.len - name < sizeof(sought->name))
+	if (name >= t->names.len || t->names.len - name < begin)
 		return 0;
-	r = section_need(&t->names, name + sizeof(sought->name));
-	for (size_t i = 0; r == 0 && i < *count; i++) {
-		size_t first = sought[i].first;
+	r = section_need(&t->names, name + begin);
+	for (size_t i = 0; r == 0 && i < sought->count; i++) {
+		size_t first = sought->item[i].first;
 
-		if (memcmp(t->names.bytes + name, sought[i].name, sizeof(sought->name)))
+		if (memcmp(t->names.bytes + name, sought->item[i].name, begin))
 			continue;
 		r = is_name(t, name, wanted[first].type);
 		if (r == 0)
 			continue;
 		r = r < 0 ? r : find_members(t, number, first, offsets);
 		if (r > 0)
-			sought[i] = sought[--*count];
+			sought->item[i] = sought->item[--sought->count];
 		return r < 0 ? r : 0;
 	}
 	return r;
@@ -306,13 +314,17 @@ static int look_at(struct types *t, uint32_t number, uint32_t name, struct sough
 
 static int find_all(struct types *t, uint32_t *offsets)
 {
-	struct sought sought[ARRAY_SIZE(wanted)];
-	size_t count = seek_all(sought), at = 0;
+	struct sought structs, enums;
+	size_t at = 0;
 	int r = 0;
 
-	for (uint32_t number = 1; r == 0 && count && at < t->types.len; number++) {
+	seek(&structs, BTF_KIND_STRUCT, false);
+	seek(&enums, BTF_KIND_ENUM, true);
+	for (uint32_t number = 1; r == 0 && (structs.count || enums.count) && at < t->types.len;
+	     number++) {
 		const size_t begin = at;
 		const struct btf_type *type;
+		struct sought *sought;
 
 		if (number % INDEX_STEP == 1) {
 			if (!array_room(&t->at, t->indexed, &t->capacity, INDEX_FIRST))
@@ -321,10 +333,11 @@ static int find_all(struct types *t, uint32_t *offsets)
 		}
 		r = pass_type(&t->types, &at);
 		type = (const void *)(t->types.bytes + begin);
-		if (r == 0 && type->name_off &&
-		    (BTF_INFO_KIND(type->info) == BTF_KIND_STRUCT ||
-		     BTF_INFO_KIND(type->info) == BTF_KIND_ENUM))
-			r = look_at(t, number, type->name_off, sought, &count, offsets);
+		if (r < 0 || !type->name_off)
+			continue;
+		sought = BTF_INFO_KIND(type->info) == BTF_KIND_STRUCT ? &structs : &enums;
+		if (sought->count && BTF_INFO_KIND(type->info) == sought->kind)
+			r = look_at(t, number, type->name_off, sought, offsets);
 	}
 	return r;
 }
