@@ -117,7 +117,8 @@ static void render_with_head(const struct session *s, const struct result *resul
 	head_begin(&head, result->snapshot, result->snapshot->system.ram, style);
 	render_table(&table, result, style);
 	findings_print(&wrong, findings, least, FINDINGS_FIRST, style);
-	findings_print_next(&next, findings, least, s->options->self, style->width);
+	if (!s->options->replay)
+		findings_print_next(&next, findings, least, s->options->self, style->width);
 	others = count_lines(&table) + count_lines(&next) + count_lines(&wrong) +
 		 lines_of_note(s, out) + 2;
 	if (out->height && out->height < others + HEAD_MOST)

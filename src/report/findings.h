@@ -31,8 +31,8 @@ void json_put_findings(struct json_writer *w, const struct findings *all, enum f
 void json_found(struct json_writer *w, const struct snapshot *s, const struct result *rows,
 		enum finding_level least);
 /*
- * "next: " and up to four of their commands, each once, without `self`, the arguments of the one
- * that runs; nothing if there is none.
+ * "next: " and up to four of their commands, which are of this machine now, each once, without
+ * `self`, the arguments of the one that runs; nothing if there is none.
  */
 void findings_print_next(struct strbuf *out, const struct findings *all, enum finding_level least,
 			 const char *self, unsigned width);

@@ -692,7 +692,8 @@ static void put_short(struct page *p, const struct findings *findings)
 	say_of(p, &system_gpus_said);
 	say_of(p, &system_method_said);
 	summary_print(p->line.out, p->r->balance, &style);
-	findings_print_next(p->line.out, findings, FINDING_HINT, p->r->self, style.width);
+	if (!p->r->snapshot->recorded)
+		findings_print_next(p->line.out, findings, FINDING_HINT, p->r->self, style.width);
 }
 
 static void put_long(struct page *p, const struct findings *findings)

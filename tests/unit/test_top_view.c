@@ -142,6 +142,45 @@ SCRIPT(groups, make_many)
 	new_rows(f);
 }
 
+static bool has_column(struct fixture *f, bool groups, const char *key)
+{
+	return field_list_has(&settings(f)->columns[groups], process_field(key));
+}
+
+/* Columns that were chosen stay from processes to groups and from one kind to the next. */
+TEST(chosen_columns)
+{
+	static const char *const chosen[] = {"pid", "threads", "rss", "name"};
+	cleanup(fixture_end) struct fixture f;
+	struct view_settings *set;
+
+	fixture_begin(&f, make_many);
+	view_resize(&f.view, 120, 24);
+	set = settings(&f);
+	keys(&f, "g");
+	assert_true(has_column(&f, FOR_GROUPS, "uss") && !has_column(&f, FOR_GROUPS, "threads"));
+	/* Escape leaves the groups. */
+	keys(&f, "<Esc>");
+	assert_null(set->group);
+	set->columns[FOR_PROCESSES] = (struct field_list){};
+	for (size_t i = 0; i < ARRAY_SIZE(chosen); i++) {
+		const struct field *field = process_field(chosen[i]);
+
+		field_list_append(&set->columns[FOR_PROCESSES], &field, 1);
+	}
+	set->chosen[FOR_PROCESSES] = true;
+	keys(&f, "g");
+	assert_true(has_column(&f, FOR_GROUPS, "threads") && has_column(&f, FOR_GROUPS, "procs"));
+	assert_true(has_column(&f, FOR_GROUPS, "name") && !has_column(&f, FOR_GROUPS, "pid"));
+	assert_false(has_column(&f, FOR_GROUPS, "uss"));
+	keys(&f, "g");
+	assert_true(has_column(&f, FOR_GROUPS, "threads") && has_column(&f, FOR_GROUPS, "user"));
+	assert_false(has_column(&f, FOR_GROUPS, "name"));
+	keys(&f, "<Esc>");
+	keys(&f, "gg");
+	assert_true(has_column(&f, FOR_GROUPS, "threads") && has_column(&f, FOR_GROUPS, "user"));
+}
+
 /* Enter on a group shows its processes; Escape and Backspace lead back to the same group. */
 SCRIPT(within, sample_groups)
 {
