@@ -30,7 +30,16 @@ struct limit_walk {
 	__u64 counter, near;
 };
 
-static long limit_step(__u32 index, struct limit_walk *w)
+/* With probe reads the steps take no frame: those of the light skeleton are few. */
+#if defined(ZMEM_OLD) || defined(ZMEM_PROBE_READS)
+#define STEPS_ARE_INLINE 1
+#define step_function	 static __always_inline
+#else
+#define STEPS_ARE_INLINE 0
+#define step_function	 static
+#endif
+
+step_function long limit_step(__u32 index, struct limit_walk *w)
 {
 	__u64 usage = COUNTER(w->counter, usage);
 
@@ -43,7 +52,7 @@ static long limit_step(__u32 index, struct limit_walk *w)
 /* The step is verified once, where the kernel can. */
 static __always_inline void walk_limits(struct limit_walk *w)
 {
-#ifdef ZMEM_OLD
+#if STEPS_ARE_INLINE
 	for (__u32 i = 0; i < LIMITS_LEVELS; i++) {
 		if (limit_step(i, w))
 			return;

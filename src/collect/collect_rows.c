@@ -2,6 +2,7 @@
 /* The steps of a query (query/result.h), and reading names between them. */
 #include "collect/collect_rows.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -264,12 +265,25 @@ static int name_held(struct collector *c)
 	return r < 0 || !held.count ? r : collect_names(c, s, 0, CONTAINERS_US, &held);
 }
 
+/* Much shared memory in no page table: that of tmpfs no process needs to hold. */
+static int read_tmpfs(struct collector *c)
+{
+	struct snapshot *s = &c->snapshot;
+	const struct machine_balance *b = &s->balance;
+
+	s->system.tmpfs = (struct tmpfs_use){};
+	if (s->system.files.shmem_known || !b->shmem_not_in_pss_known ||
+	    b->shmem_not_in_pss < s->system.meminfo.value[MEMINFO_TOTAL] / 10)
+		return 0;
+	return machine_read_tmpfs(&c->proc, &s->arena, &s->system.tmpfs) == -ENOMEM ? -ENOMEM : 0;
+}
+
 int collector_look_closer(struct collector *c)
 {
-	int r = 0;
+	int r = collector_replays(c) ? 0 : read_tmpfs(c);
 
-	if (collector_replays(c))
-		return 0;
+	if (r < 0 || collector_replays(c))
+		return r;
 	if (!c->snapshot.memcg && may_be_near(&c->snapshot))
 		r = read_limits(c);
 	if (r == 0)

@@ -253,6 +253,11 @@ void machine_read_cpus(const struct procfs *proc, struct process *const *process
 struct partly_mapped machine_partly_mapped(void);
 /* Reads names and values of the machine. What cannot be read stays empty, 0 or without its bit. */
 void machine_read(const struct procfs *proc, struct host_info *host, struct system_info *system);
+/*
+ * Sums what tmpfs mounts hold. The name is in the arena. One below a mount that may hang is left
+ * out. Returns 0 or a negative errno.
+ */
+int machine_read_tmpfs(const struct procfs *proc, struct arena *arena, struct tmpfs_use *ret);
 /* Reads vmstat again: what happened since boot. */
 void machine_read_totals(const struct procfs *proc, uint32_t page_size, struct system_info *system);
 /*

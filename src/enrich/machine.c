@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Host and memory of the machine. What cannot be read stays empty or unset. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/parse.h"
 #include "enrich/enrich.h"
 #include "model/zones.h"
+#include "proc/mounts.h"
 
 #define CLOCK_READINGS 4
 
@@ -364,6 +368,65 @@ static void read_rest(const struct procfs *proc, struct system_info *system)
 	    m->value[MEMINFO_COMMITTED] >= m->value[MEMINFO_COMMIT_LIMIT] / 8 * 7 &&
 	    file_number(proc->fd, "sys/vm/overcommit_memory", "", &mode))
 		system->overcommit_strict = mode == 2; /* OVERCOMMIT_NEVER */
+}
+
+/* ---- tmpfs ---- */
+
+static const struct mount *mount_of(const struct mounts *m, uint64_t id)
+{
+	for (size_t i = 0; i < m->count; i++) {
+		if (m->mount[i].id == id)
+			return &m->mount[i];
+	}
+	return NULL;
+}
+
+/* To look at a path on a network, or of a program, may take for ever. */
+static bool may_hang(const struct mounts *m, const struct mount *mount)
+{
+	static const char *const types[] = {"nfs",  "cifs", "smb",     "fuse",	 "9p",
+					    "ceph", "afs",  "gluster", "lustre", "autofs"};
+
+	for (unsigned depth = 0; mount && depth < 64; depth++) {
+		for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+			if (strncmp(mount->type, types[i], strlen(types[i])) == 0)
+				return true;
+		}
+		mount = mount_of(m, mount->parent);
+	}
+	return mount;
+}
+
+int machine_read_tmpfs(const struct procfs *proc, struct arena *arena, struct tmpfs_use *ret)
+{
+	cleanup(mounts_done) struct mounts m = {};
+	const struct mount *largest = NULL;
+	int r = mounts_read(proc->fd, "self/mountinfo", &m);
+
+	*ret = (struct tmpfs_use){};
+	for (size_t i = 0; r == 0 && i < m.count; i++) {
+		const struct mount *mount = &m.mount[i];
+		struct statvfs st;
+		uint64_t used;
+
+		/* They are sorted by device: one of each file system. */
+		if (strcmp(mount->type, "tmpfs") != 0 || mount->hidden ||
+		    (i && m.mount[i - 1].device == mount->device && !m.mount[i - 1].hidden) ||
+		    may_hang(&m, mount) || statvfs(mount->point, &st) < 0)
+			continue;
+		used = (uint64_t)(st.f_blocks - st.f_bfree) * st.f_frsize;
+		ret->bytes += used;
+		if (used > ret->largest_bytes) {
+			ret->largest_bytes = used;
+			largest = mount;
+		}
+	}
+	ret->known = r == 0;
+	if (largest) {
+		ret->largest = arena_strndup(arena, largest->point, strlen(largest->point));
+		r = ret->largest ? 0 : -ENOMEM;
+	}
+	return r;
 }
 
 void machine_read_figures(const struct procfs *proc, struct host_info *host,

@@ -25,6 +25,9 @@ static bool comes_before(const struct finding *a, const struct finding *b)
 {
 	if (a->level != b->level)
 		return a->level < b->level;
+	/* What has no size, such as kills, is not small. */
+	if (a->bytes_known != b->bytes_known)
+		return !a->bytes_known;
 	return a->bytes > b->bytes;
 }
 
@@ -166,8 +169,8 @@ static struct finding of_memcg(const struct search *x, const struct held *h, enu
 	set_subject(x, h->m, &f);
 	if (f.waited_known)
 		f.waited = (uint32_t)charge_value(&h->charges, COUNTER_PSI_SOME_10);
-	if (charges_have(&h->charges, COUNTER_REFAULTS_S))
-		f.count = charge_value(&h->charges, COUNTER_REFAULTS_S);
+	if (h->strain == STRAIN_THRASHES)
+		f.in = charge_value(&h->charges, COUNTER_REFAULTS_S) * x->s->host.page_size;
 	return f;
 }
 
@@ -269,7 +272,9 @@ static bool is_at_ease(const struct search *x)
 	return x->system->pressure.known && !waits(x, 100);
 }
 
-#define READ_BACK_LEAST 4096 /* a part of RAM, in a second */
+/* In a second, a part of RAM; a slow disk reads no more than so many bytes. */
+#define READ_BACK_LEAST 4096
+#define READ_BACK_MOST	(32 << 20)
 
 /* Without PSI, tasks are known to wait by a sixteenth of RAM that is read back. */
 static void find_thrashing(struct search *x)
@@ -284,7 +289,8 @@ static void find_thrashing(struct search *x)
 	if (!r->known && !is_at_ease(x))
 		return;
 	know(x, FINDING_THRASHING);
-	if (!r->scanned || !is_part(x, r->refaulted, READ_BACK_LEAST))
+	if (!r->scanned ||
+	    (!is_part(x, r->refaulted, READ_BACK_LEAST) && r->refaulted < READ_BACK_MOST))
 		return;
 	set_waited(x, &f);
 	if (x->system->pressure.known ? waits(x, 1000) : is_part(x, r->refaulted, 16))
@@ -336,11 +342,21 @@ static void find_swapping(struct search *x)
 	add(x, f);
 }
 
+/* Five percent, which is much of a large machine. */
+#define AVAILABLE_MOST (UINT64_C(2) << 30)
+
+static uint64_t available_least(const struct search *x)
+{
+	const uint64_t part = percent_of(x->total, 5);
+
+	return part < AVAILABLE_MOST ? part : AVAILABLE_MOST;
+}
+
 static void find_ram_full(struct search *x)
 {
 	const uint64_t available = value_of(x, MEMINFO_AVAILABLE);
 	const uint64_t swap_free = value_of(x, MEMINFO_SWAP_FREE);
-	const uint64_t least = percent_of(x->total, 5);
+	const uint64_t least = available_least(x);
 
 	if (!meminfo_has(x->m, MEMINFO_AVAILABLE))
 		return;
@@ -361,9 +377,12 @@ static void find_swap_full(struct search *x)
 	const uint64_t total = value_of(x, MEMINFO_SWAP_TOTAL),
 		       free = value_of(x, MEMINFO_SWAP_FREE);
 	const uint64_t available = value_of(x, MEMINFO_AVAILABLE);
-	enum finding_level level = available < percent_of(x->total, 10)	  ? FINDING_CRITICAL
-				   : available < percent_of(x->total, 25) ? FINDING_WARNING
-									  : FINDING_HINT;
+	/* What was swapped long ago, and stays there, does no harm. */
+	const bool needed =
+		waits(x, 100) || (x->system->rates.known && x->system->rates.swapped_out);
+	enum finding_level level = available < available_least(x)	? FINDING_CRITICAL
+				   : needed && available < x->total / 4 ? FINDING_WARNING
+									: FINDING_HINT;
 	uint64_t used;
 
 	if (!meminfo_swap_used(x->m, &used) || !meminfo_has(x->m, MEMINFO_AVAILABLE))
@@ -476,16 +495,11 @@ static void find_growing(struct search *x)
 
 /* ---- where memory is that no process shows ---- */
 
-static uint64_t unmapped_shmem(const struct search *x, bool *ret_known)
+/* Buffers of graphics are used by a device. */
+static uint64_t unmapped_files(const struct machine_files *files)
 {
-	const struct machine_files *files = &x->system->files;
-	const struct machine_balance *b = &x->s->balance;
 	uint64_t sum = 0;
 
-	*ret_known = files->shmem_known || b->shmem_not_in_pss_known;
-	if (!files->shmem_known)
-		return b->shmem_not_in_pss_known ? b->shmem_not_in_pss : 0;
-	/* Buffers of graphics are used by a device. */
 	for (int kind = 0; kind < FILE_KINDS; kind++)
 		sum += kind == FILE_DRM || !file_kind_is_shmem((enum file_kind)kind)
 			       ? 0
@@ -493,30 +507,49 @@ static uint64_t unmapped_shmem(const struct search *x, bool *ret_known)
 	return sum;
 }
 
-static void find_shmem(struct search *x)
+/* Where most of it is. NULL: in no single place, or it is not known. */
+static const char *most_of_shmem(const struct search *x, uint64_t bytes)
 {
+	const struct tmpfs_use *tmpfs = &x->system->tmpfs;
 	const struct shared_files *files = x->system->shared;
-	struct finding f = {
-		.key = FINDING_SHMEM_UNMAPPED, .level = FINDING_WARNING, .bytes_known = true};
 	const struct shared_file *most = NULL;
-	bool known;
 
-	f.bytes = unmapped_shmem(x, &known);
-	if (!known)
-		return;
-	know(x, FINDING_SHMEM_UNMAPPED);
+	if (tmpfs->known)
+		return tmpfs->largest_bytes > bytes / 2 ? tmpfs->largest : NULL;
 	for (uint32_t i = 0; files && i < files->count; i++) {
 		const struct shared_file *file = &files->file[i];
 
 		/* A larger one is mapped. */
-		if (file->kind != FILE_DRM && file->resident <= f.bytes &&
+		if (file->kind != FILE_DRM && file->resident <= bytes &&
 		    (!most || file->resident > most->resident))
 			most = file;
 	}
-	if (most && most->resident > f.bytes / 2)
-		f.file = most->name;
-	if (is_part(x, f.bytes, 10))
-		add(x, f);
+	return most && most->resident > bytes / 2 ? most->name : NULL;
+}
+
+/*
+ * Files that no process maps, where the files were listed. Else pages in no page table: a process
+ * may map their file and not have touched them, such as a database its buffers. Those of tmpfs
+ * stay until they are deleted.
+ */
+static void find_shmem(struct search *x)
+{
+	const struct machine_balance *b = &x->s->balance;
+	const struct tmpfs_use *tmpfs = &x->system->tmpfs;
+	const bool exact = x->system->files.shmem_known;
+	const uint64_t bytes = exact ? unmapped_files(&x->system->files) : b->shmem_not_in_pss;
+	const bool files = exact || (tmpfs->known && is_part(x, tmpfs->bytes, 10));
+
+	if (!exact && !b->shmem_not_in_pss_known)
+		return;
+	know(x, FINDING_SHMEM_UNMAPPED);
+	if (is_part(x, bytes, 10))
+		add(x, (struct finding){.key = FINDING_SHMEM_UNMAPPED,
+					.level = files ? FINDING_WARNING : FINDING_HINT,
+					.exact = exact,
+					.file = most_of_shmem(x, bytes),
+					.bytes_known = true,
+					.bytes = bytes});
 }
 
 /* Caches of the kernel with a shrinker, which are the large ones: SLAB_RECLAIM_ACCOUNT. */

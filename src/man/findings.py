@@ -10,7 +10,7 @@ LEVELS = {"C": "critical", "W": "warning", "H": "hint"}
 
 # Values for the example of each sentence; a part without its values is left out.
 EXAMPLES = {
-    "cgroup_limit": {"kind": "container", "name": "web", "of": "300M", "count": "3584", "waited": "42.10"},
+    "cgroup_limit": {"kind": "container", "name": "web", "of": "300M", "in": "14.0M", "waited": "42.10"},
     "cgroup_high": {"kind": "unit", "name": "batch.service", "of": "2.00G", "waited": "97.30"},
     "thrashing": {"in": "61.4M", "waited": "38.20"},
     "ram_full": {"left": "310M", "of": "16.0G", "out": "1.20G"},
@@ -21,7 +21,7 @@ EXAMPLES = {
     "zram_full": {"name": "zram0", "bytes": "1.96G", "of": "2.00G"},
     "zram_poor": {"name": "zram0", "bytes": "819M", "of": "1.00G"},
     "grows": {"name": "firefox", "pid": "812", "span_ms": "12 min", "bytes": "840M", "left": "3.10G"},
-    "shmem_unmapped": {"bytes": "2.10G", "file": "/dev/shm/queue"},
+    "shmem_unmapped": {"bytes": "2.10G", "file": "/dev/shm"},
     "kernel_memory": {"kind": "slab", "bytes": "3.40G", "name": "kmalloc-512"},
     "cgroups_deleted": {"count": "214", "bytes": "1.30G"},
     "node_full": {"full.node": "0", "full.free": "96.0M", "full.total": "8.00G", "roomy.node": "1",

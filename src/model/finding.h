@@ -42,7 +42,7 @@ struct finding {
 	uint32_t waited; /* hundredths of a percent of the last ten seconds */
 	uint64_t span_ms;
 	int64_t last_ms; /* since the epoch */
-	bool recorded;
+	bool recorded, exact;
 	const struct node_memory *full, *roomy;
 	int32_t node[NODES_MAX];
 	uint32_t nodes;

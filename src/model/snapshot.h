@@ -456,6 +456,7 @@ struct system_info {
 	struct machine_rates rates;
 	struct recent_kills recent_kills; /* likewise */
 	struct socket_memory sockets;
+	struct tmpfs_use tmpfs; /* likewise; read where much shared memory is in no page table */
 	/* Where they may matter: much of RAM is in slabs, in huge pages, or was promised. */
 	struct dentries dentries;
 	bool hugetlb_unused_known;

@@ -285,6 +285,17 @@ struct kill_history {
 void kill_history_add(struct kill_history *h, const struct oom_kills *now, int64_t now_ms,
 		      int64_t boot_ms, struct recent_kills *ret);
 
+/*
+ * What the tmpfs mounts hold that this process sees, in RAM and in swap. Some of it processes may
+ * map.
+ */
+struct tmpfs_use {
+	bool known;
+	uint64_t bytes;
+	const char *largest; /* where the one is mounted that holds most; NULL: none */
+	uint64_t largest_bytes;
+};
+
 /* Directory entries that the kernel keeps (/proc/sys/fs/dentry-state). */
 struct dentries {
 	bool known;

@@ -169,6 +169,9 @@ int recording_reader_open_memory(const void *data, size_t len, struct recording_
  */
 int recording_reader_open_dir(int dir, struct recording_reader **ret,
 			      char reason[RECORDING_REASON]);
+/* The same without segments that were written last before a time, ms since the epoch. */
+int recording_reader_open_since(int dir, int64_t since_ms, struct recording_reader **ret,
+				char reason[RECORDING_REASON]);
 /*
  * Segments that are needed later are opened by fn, which returns a descriptor or a negative errno;
  * without it by segment_open(). For a program that has given up what opens them.

@@ -623,9 +623,12 @@ int recording_reader_open_memory(const void *data, size_t len, struct recording_
 	return open_reader((struct bytes){.fd = -1, .data = data, .size = len}, ret, reason);
 }
 
-/* Adds a segment of the directory, or counts it as left out. *denied: its file may not be read. */
-static int add_named(struct recording_reader *r, int dir, uint32_t number, bool *denied,
-		     char reason[RECORDING_REASON])
+/*
+ * Adds a segment of the directory, or counts it as left out. *denied: its file may not be read. One
+ * that was written last before a time is not asked for.
+ */
+static int add_named(struct recording_reader *r, int dir, uint32_t number, int64_t since_ms,
+		     bool *denied, char reason[RECORDING_REASON])
 {
 	struct segment_name name = segment_name(number);
 	cleanup_close int fd = segment_open(dir, &name);
@@ -642,6 +645,8 @@ static int add_named(struct recording_reader *r, int dir, uint32_t number, bool 
 		r->info.left_out++;
 		return 0;
 	}
+	if ((int64_t)st.st_mtim.tv_sec * 1000 + 1000 < since_ms)
+		return 0;
 	r->in = (struct bytes){.fd = fd, .size = (uint64_t)st.st_size, .number = number};
 	error = add_segment(r, reason);
 	if (error == -ENOMEM)
@@ -652,6 +657,12 @@ static int add_named(struct recording_reader *r, int dir, uint32_t number, bool 
 }
 
 int recording_reader_open_dir(int dir, struct recording_reader **ret, char reason[RECORDING_REASON])
+{
+	return recording_reader_open_since(dir, INT64_MIN, ret, reason);
+}
+
+int recording_reader_open_since(int dir, int64_t since_ms, struct recording_reader **ret,
+				char reason[RECORDING_REASON])
 {
 	cleanup_free uint32_t *number = NULL;
 	size_t count = 0;
@@ -668,7 +679,7 @@ int recording_reader_open_dir(int dir, struct recording_reader **ret, char reaso
 	if (r->dir < 0)
 		error = refuse_errno(reason, -errno);
 	for (size_t i = 0; error == 0 && i < count; i++)
-		error = add_named(r, dir, number[i], &denied, reason);
+		error = add_named(r, dir, number[i], since_ms, &denied, reason);
 	r->info.segments = r->segments;
 	/* The last one may be in work. */
 	r->info.cut_off -= r->info.torn;

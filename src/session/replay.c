@@ -168,11 +168,11 @@ static void add_kill(const struct event_record *e, int64_t since_ms, struct rece
 	snprintf(ret->cgroup, sizeof(ret->cgroup), "%s", cgroup ? cgroup : "");
 }
 
-/* Since the earlier of two times; the kills of the hour are set in *ret. */
-static uint64_t read_kills(struct recording_reader *reader, int64_t today_ms, int64_t hour_ms,
+/* Returns those since midnight; those of the hour are set in *ret. */
+static uint64_t read_kills(struct recording_reader *reader, int64_t since_ms, int64_t hour_ms,
 			   struct recent_kills *ret)
 {
-	const int64_t since_ms = today_ms < hour_ms ? today_ms : hour_ms;
+	const int64_t today_ms = midnight_ms();
 	char reason[RECORDING_REASON];
 	struct event_record event;
 	uint64_t today = 0;
@@ -187,6 +187,15 @@ static uint64_t read_kills(struct recording_reader *reader, int64_t today_ms, in
 			today += 1 + event_number(&event, EVENT_MISSED);
 	}
 	return today;
+}
+
+/* A recording of days has frames that take long to list: the last ones of a directory. */
+static bool open_since(struct replay *r, int fd, int64_t since_ms, char reason[RECORDING_REASON])
+{
+	if (recording_reader_open_since(fd, since_ms, &r->reader, reason) < 0)
+		return false;
+	recording_reader_set_open(r->reader, open_segment);
+	return true;
 }
 
 /* What the kernel had counted an hour ago, or at the first snapshot of this boot since then. */
@@ -219,6 +228,7 @@ bool replay_recent_kills(struct recent_kills *ret, uint64_t *ret_today)
 {
 	cleanup_close int fd = privilege_open(REPLAY_DIR_USUAL, O_RDONLY | O_NOCTTY);
 	const int64_t hour_ms = now_ms(CLOCK_REALTIME) - HOUR_MS;
+	const int64_t since_ms = ret_today && midnight_ms() < hour_ms ? midnight_ms() : hour_ms;
 	char reason[RECORDING_REASON], text[32768];
 	struct oom_kills kernel = {};
 	struct replay r = {.fd = -1};
@@ -234,9 +244,9 @@ bool replay_recent_kills(struct recent_kills *ret, uint64_t *ret_today)
 	/* All kills since boot are of the hour. */
 	ret->known = kernel.known && now_ms(CLOCK_BOOTTIME) < HOUR_MS;
 	privilege_as_caller(true);
-	ret->recorded = open_reader(&r, fd, reason) == 0;
+	ret->recorded = open_since(&r, fd, since_ms, reason);
 	if (ret->recorded) {
-		today = read_kills(r.reader, midnight_ms(), hour_ms, ret);
+		today = read_kills(r.reader, since_ms, hour_ms, ret);
 		if (!ret->known)
 			ret->known = read_count_before(r.reader, hour_ms, &before);
 	}

@@ -176,7 +176,7 @@ def check_many(s):
     s.open("many", 420)
     cards = s.browser.evaluate(CARDS)
     same("many: the worst three", [card[:2] for card in cards],
-         [["RAM IS FULL", "critical"], ["COMMIT LIMIT", "critical"], ["SWAP IS FULL", "critical"]])
+         [["RAM NEARLY FULL", "critical"], ["COMMIT LIMIT", "critical"], ["SWAP NEARLY FULL", "critical"]])
     same("many: the button", [s.text("#finding-more"), s.browser.evaluate("document.querySelector('#finding-more').ariaExpanded")],
          ["4 more", "false"])
     same("many: how many", s.text("#finding-count"), "4 critical, 2 warnings, 1 hint")
@@ -542,7 +542,7 @@ def check_noscript(s):
     s.picture("noscript")
     s.open("wrong", scripts=False)
     text = " ".join(s.browser.call("DOMSnapshot.captureSnapshot", computedStyles=[])["strings"])
-    for said in ("MAPPINGS: <b>", "ZRAM IS FULL: </li><script>: 300M of ", "LOCKED: 5.00G", "zmem-bpf maps 4000 --by-file"):
+    for said in ("MAPPINGS: <b>", "ZRAM NEARLY FULL: </li><script>: 300M of ", "LOCKED: 5.00G", "zmem-bpf maps 4000 --by-file"):
         result(said in text, "without scripts: %s" % said, text)
 
 

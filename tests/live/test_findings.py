@@ -50,7 +50,7 @@ def check_thrashing():
         random_file(path, 160)
         name = "/" + os.path.basename(group.path)
         with reader(group, path):
-            sentence = re.compile(r"AT ITS LIMIT: cgroup %s \(100M\): it reads back \d+ pages a second" % re.escape(name))
+            sentence = re.compile(r"AT ITS LIMIT: cgroup %s \(100M\): it reads back [0-9.]+[MG] a second" % re.escape(name))
             for args in ((), ("--source", "proc"), ("system",)):
                 result(("cgroup_limit", "critical") in of_cgroup(found(*args), group), "in JSON: " + " ".join(args or ("snapshot",)),
                        found(*args))
@@ -114,7 +114,7 @@ def check_kills():
     def counts(finding):
         """All kills, and those that were not recorded."""
         text = finding["text"]
-        others = re.search(r"(\d+) of them while nothing was recorded", text)
+        others = re.search(r"(\d+) of them (?:is|are) not in the recording", text)
         return int(re.search(r"KILLS: (\d+) ", text).group(1)), int(others.group(1)) if others else 0
 
     with tempfile.TemporaryDirectory() as directory, oom.Group("zmem-hour") as group:

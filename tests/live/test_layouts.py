@@ -115,11 +115,14 @@ def members(path):
     """struct zmem_members (include/zmem/members.h), as src/load/kernel_members.c finds them in these types."""
     types, value = Types(open(path, "rb").read()), bytes(2048)
     with open("include/zmem/members.h", encoding="utf-8") as f:
-        wanted = re.findall(r"\tM\((\w+), (\w+)\)", f.read())
+        text = f.read()
+    wanted = re.findall(r"\tM\((\w+), (\w+)\)", text)
     places = {of: types.find(STRUCT, of) for of in {of for of, _ in wanted}}
     for of, name in wanted:
         bits = types.bits_to(places[of], name)
         value += struct.pack("<I", 0 if bits is None else bits // 8 + 1)
+    for of, name in re.findall(r"ZMEM_ENUMERATORS\(M\) M\((\w+), (\w+)\)", text):
+        value += struct.pack("<I", types.word(types.member(types.find(ENUM, of), name) + 4) + 1)
     return value
 
 

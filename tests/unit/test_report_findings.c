@@ -89,27 +89,24 @@ SAMPLE_TEST(cgroup_limit, sample_healthy)
 	/* A twentieth of its 71680 pages is read back in a second. */
 	finds(s, FINDING_CGROUP_LIMIT,
 	      "critical cgroup_limit in /a/web 293601280\n"
-	      "AT ITS LIMIT: cgroup /a/web (300M): it reads back 3584 pages a second that it "
-	      "lost a moment ago\n"
+	      "AT ITS LIMIT: cgroup /a/web (300M): it reads back 14.0M a second that the kernel just took from it\n"
 	      "> cgroups\n");
 	memcg_set_detail(&m, COUNTER_PSI_SOME_10, 0);
 	finds(s, FINDING_CGROUP_LIMIT,
 	      "critical cgroup_limit in /a/web 293601280\n"
-	      "AT ITS LIMIT: cgroup /a/web (300M): it reads back 3584 pages a second that it "
-	      "lost a moment ago\n"
+	      "AT ITS LIMIT: cgroup /a/web (300M): it reads back 14.0M a second that the kernel just took from it\n"
 	      "> cgroups\n");
 	memcg_set_detail(&m, COUNTER_REFAULTS_S, 3583);
 	finds(s, FINDING_CGROUP_LIMIT, "");
 	memcg_set_detail(&m, COUNTER_PSI_SOME_10, 1000);
 	finds(s, FINDING_CGROUP_LIMIT,
 	      "critical cgroup_limit in /a/web 293601280\n"
-	      "AT ITS LIMIT: cgroup /a/web (300M): it reads back 3583 pages a second that it "
-	      "lost a moment ago, its tasks waited 10.00 % of the last 10 s\n"
+	      "AT ITS LIMIT: cgroup /a/web (300M): some of its tasks waited in 10.00 % of the last 10 s\n"
 	      "> cgroups\n");
 	memcg_set_detail(&m, COUNTER_REFAULTS_S, 0);
 	finds(s, FINDING_CGROUP_LIMIT,
 	      "critical cgroup_limit in /a/web 293601280\n"
-	      "AT ITS LIMIT: cgroup /a/web (300M): its tasks waited 10.00 % of the last 10 s\n"
+	      "AT ITS LIMIT: cgroup /a/web (300M): some of its tasks waited in 10.00 % of the last 10 s\n"
 	      "> cgroups\n");
 	memcg_set_detail(&m, COUNTER_PSI_SOME_10, 999);
 	finds(s, FINDING_CGROUP_LIMIT, "");
@@ -129,8 +126,7 @@ SAMPLE_TEST(cgroup_limit_is_far, sample_healthy)
 	memcg_set_detail(&m, COUNTER_REFAULTS_S, 1);
 	finds(s, FINDING_CGROUP_LIMIT,
 	      "critical cgroup_limit in /a/web 275251200\n"
-	      "AT ITS LIMIT: cgroup /a/web (300M): it reads back 1 page a second that it lost a "
-	      "moment ago, its tasks waited 50.00 % of the last 10 s\n"
+	      "AT ITS LIMIT: cgroup /a/web (300M): some of its tasks waited in 50.00 % of the last 10 s\n"
 	      "> cgroups\n");
 	m.current--;
 	finds(s, FINDING_CGROUP_LIMIT, "");
@@ -151,8 +147,7 @@ SAMPLE_TEST(cgroup_limit_is_far, sample_healthy)
 	m.limit = m.current = TOTAL;
 	finds(s, FINDING_CGROUP_LIMIT,
 	      "critical cgroup_limit in /a/web 17179869184\n"
-	      "AT ITS LIMIT: cgroup /a/web (16.0G): it reads back 1 page a second that it lost a "
-	      "moment ago, its tasks waited 50.00 % of the last 10 s\n"
+	      "AT ITS LIMIT: cgroup /a/web (16.0G): some of its tasks waited in 50.00 % of the last 10 s\n"
 	      "> cgroups\n");
 	/* A recording of some processes has their cgroups alone. */
 	s->snapshot.selection = "--name web";
@@ -165,8 +160,7 @@ SAMPLE_TEST(cgroup_high, sample_healthy)
 {
 	static const char throttled[] =
 		"critical cgroup_high in /a/web 220200960\n"
-		"THROTTLED: cgroup /a/web: above memory.high (200M) the kernel slows its tasks, "
-		"which waited 10.00 % of the last 10 s\n"
+		"THROTTLED: cgroup /a/web is above its memory.high (200M), so the kernel slows its tasks: some waited in 10.00 % of the last 10 s\n"
 		"> cgroups\n";
 	struct memcg m[] = {memcg_of("/a", 210 * MIB, 0), memcg_of("/a/web", 210 * MIB, 0)};
 
@@ -233,8 +227,7 @@ SAMPLE_TEST(thrashing, sample_healthy)
 	system->pressure.some_avg10 = 1000;
 	finds(s, FINDING_THRASHING,
 	      "critical thrashing 17179869184\n"
-	      "THRASHING: the machine reads back 4.00M a second that it dropped a moment ago; "
-	      "tasks waited 10.00 % of the last 10 s\n"
+	      "THRASHING: the machine reads back 4.00M a second that it dropped a moment ago; some task waited in 10.00 % of the last 10 s\n"
 	      "> top -s wait\n");
 	system->pressure.some_avg10 = 999;
 	finds(s, FINDING_THRASHING, "");
@@ -265,25 +258,25 @@ SAMPLE_TEST(ram_full, sample_healthy)
 	set_meminfo(s, MEMINFO_AVAILABLE, TOTAL / 20 - 1);
 	finds(s, FINDING_RAM_FULL,
 	      "warning ram_full 16320875726\n"
-	      "RAM IS FULL: 819M of 16.0G can still be used; 512M of swap is free\n"
+	      "RAM NEARLY FULL: 819M of 16.0G can still be used; 512M of swap is free\n"
 	      "> system\n");
 	/* Free swap makes up for what is missing, or does not. */
 	set_meminfo(s, MEMINFO_AVAILABLE, TOTAL / 20 - GIB / 2);
 	finds(s, FINDING_RAM_FULL,
 	      "warning ram_full 16857746637\n"
-	      "RAM IS FULL: 307M of 16.0G can still be used; 512M of swap is free\n"
+	      "RAM NEARLY FULL: 307M of 16.0G can still be used; 512M of swap is free\n"
 	      "> system\n");
 	set_meminfo(s, MEMINFO_AVAILABLE, TOTAL / 20 - GIB / 2 - 1);
 	finds(s, FINDING_RAM_FULL,
 	      "critical ram_full 16857746638\n"
-	      "RAM IS FULL: 307M of 16.0G can still be used; 512M of swap is free\n"
+	      "RAM NEARLY FULL: 307M of 16.0G can still be used; 512M of swap is free\n"
 	      "> system\n");
 	set_meminfo(s, MEMINFO_SWAP_TOTAL, 0);
 	set_meminfo(s, MEMINFO_SWAP_FREE, 0);
 	set_meminfo(s, MEMINFO_AVAILABLE, TOTAL / 20 - 1);
 	finds(s, FINDING_RAM_FULL,
 	      "critical ram_full 16320875726\n"
-	      "RAM IS FULL: 819M of 16.0G can still be used\n"
+	      "RAM NEARLY FULL: 819M of 16.0G can still be used\n"
 	      "> system\n");
 	forget_meminfo(s, MEMINFO_AVAILABLE);
 	does_not_know(s, FINDING_RAM_FULL);
@@ -317,15 +310,14 @@ SAMPLE_TEST(oom_kills, sample_healthy)
 	finds(s, FINDING_OOM_KILLS,
 	      "critical oom_kills\n"
 	      "OOM KILLS: 3 processes were killed for lack of memory in the last hour, the last "
-	      "one at 23:57: java; 2 of them while nothing was recorded\n"
+	      "one at 23:57: java; 2 of them are not in the recording\n"
 	      "> incidents\n");
 	k->unrecorded = k->count;
 	k->last_ms = 0;
 	*k->name = '\0';
 	finds(s, FINDING_OOM_KILLS,
 	      "critical oom_kills\n"
-	      "OOM KILLS: 3 processes were killed for lack of memory in the last hour; 3 of them "
-	      "while nothing was recorded\n"
+	      "OOM KILLS: 3 processes were killed for lack of memory in the last hour; 3 of them are not in the recording\n"
 	      "> incidents\n");
 	k->known = false;
 	does_not_know(s, FINDING_OOM_KILLS);
@@ -378,7 +370,7 @@ SAMPLE_TEST(swapping_at_a_limit, sample_healthy)
 {
 	static const char limit[] =
 		"critical cgroup_limit in /a/web 293601280\n"
-		"AT ITS LIMIT: cgroup /a/web (300M): its tasks waited 50.00 % of the last 10 s\n"
+		"AT ITS LIMIT: cgroup /a/web (300M): some of its tasks waited in 50.00 % of the last 10 s\n"
 		"> cgroups\n";
 	struct system_info *system = &s->snapshot.system;
 	struct memcg m = memcg_of("/a/web", 280 * MIB, 300 * MIB);
@@ -404,6 +396,17 @@ SAMPLE_TEST(swapping_at_a_limit, sample_healthy)
 	finds(s, FINDING_SWAPPING, strstr(want, "warning"));
 }
 
+static const char *swap_is_full(const char *level)
+{
+	static char text[128];
+
+	snprintf(
+		text, sizeof(text),
+		"%s swap_full 1932735285\nSWAP NEARLY FULL: 205M of 2.00G are free\n> -s swap_pss\n",
+		level);
+	return text;
+}
+
 SAMPLE_TEST(swap_full, sample_healthy)
 {
 	set_meminfo(s, MEMINFO_SWAP_FREE, 2 * GIB / 10);
@@ -412,24 +415,33 @@ SAMPLE_TEST(swap_full, sample_healthy)
 	set_meminfo(s, MEMINFO_SWAP_FREE, 2 * GIB / 10 - 1);
 	finds(s, FINDING_SWAP_FULL,
 	      "hint swap_full 1932735285\n"
-	      "SWAP IS FULL: 205M of 2.00G are free\n"
+	      "SWAP NEARLY FULL: 205M of 2.00G are free\n"
 	      "> -s swap_pss\n");
+	/* Little is available, and nothing needs it. */
 	set_meminfo(s, MEMINFO_AVAILABLE, TOTAL / 4 - 1);
-	finds(s, FINDING_SWAP_FULL,
-	      "warning swap_full 1932735285\n"
-	      "SWAP IS FULL: 205M of 2.00G are free\n"
-	      "> -s swap_pss\n");
-	set_meminfo(s, MEMINFO_AVAILABLE, TOTAL / 10);
-	finds(s, FINDING_SWAP_FULL,
-	      "warning swap_full 1932735285\n"
-	      "SWAP IS FULL: 205M of 2.00G are free\n"
-	      "> -s swap_pss\n");
-	set_meminfo(s, MEMINFO_AVAILABLE, TOTAL / 10 - 1);
+	s->snapshot.system.rates.swapped_out = 0;
+	s->snapshot.system.pressure.some_avg10 = 99;
+	finds(s, FINDING_SWAP_FULL, swap_is_full("hint"));
+	s->snapshot.system.pressure.some_avg10 = 100;
+	finds(s, FINDING_SWAP_FULL, swap_is_full("warning"));
+	s->snapshot.system.pressure.some_avg10 = 0;
+	s->snapshot.system.rates.swapped_out = 1;
+	finds(s, FINDING_SWAP_FULL, swap_is_full("warning"));
+	set_meminfo(s, MEMINFO_AVAILABLE, TOTAL / 4);
+	finds(s, FINDING_SWAP_FULL, swap_is_full("hint"));
+	/* RAM is nearly full as well: 5 %, here of 16 GiB. */
+	set_meminfo(s, MEMINFO_AVAILABLE, 858993459);
+	finds(s, FINDING_SWAP_FULL, swap_is_full("warning"));
+	set_meminfo(s, MEMINFO_AVAILABLE, 858993458);
 	finds(s, FINDING_SWAP_FULL,
 	      "critical swap_full 1932735285\n"
-	      "SWAP IS FULL: 205M of 2.00G are free\n"
-	      "> -s swap_pss\n");
+	      "SWAP NEARLY FULL: 205M of 2.00G are free\n"
+	      "> -s swap_pss\n"
+	      "warning ram_full 16320875726\n"
+	      "RAM NEARLY FULL: 819M of 16.0G can still be used; 205M of swap is free\n"
+	      "> system\n");
 	/* No swap is not a full one, and both values are not of one moment. */
+	set_meminfo(s, MEMINFO_AVAILABLE, TOTAL / 2);
 	set_meminfo(s, MEMINFO_SWAP_TOTAL, 0);
 	does_not_know(s, FINDING_SWAP_FULL);
 	set_meminfo(s, MEMINFO_SWAP_FREE, 0);
@@ -448,14 +460,14 @@ SAMPLE_TEST(zram_full, sample_healthy)
 	d->stat = (struct zram_stat){GIB * 95 / 100, 200 * MIB, 210 * MIB};
 	finds(s, FINDING_ZRAM_FULL,
 	      "warning zram_full 1020054732\n"
-	      "ZRAM IS FULL: zram0: 973M of 1.00G are in use\n"
+	      "ZRAM NEARLY FULL: zram0: 973M of 1.00G are in use\n"
 	      "> -s swap_ram\n");
 	/* Another device is swap. */
 	system->swap_count = 1;
 	strcpy(system->swap[0].name, "/dev/zram1");
 	finds(s, FINDING_ZRAM_FULL,
 	      "warning zram_full 1020054732\n"
-	      "ZRAM IS FULL: zram0: 973M of 1.00G are in use\n"
+	      "ZRAM NEARLY FULL: zram0: 973M of 1.00G are in use\n"
 	      "> -s swap_ram\n");
 	d->stat.stored--;
 	finds(s, FINDING_ZRAM_FULL, "");
@@ -467,7 +479,7 @@ SAMPLE_TEST(zram_full, sample_healthy)
 	system->swap_count = 2;
 	finds(s, FINDING_ZRAM_FULL,
 	      "warning zram_full 1073741824\n"
-	      "ZRAM IS FULL: zram0: 1.00G of 1.00G are in use\n"
+	      "ZRAM NEARLY FULL: zram0: 1.00G of 1.00G are in use\n"
 	      "> -s swap_ram\n");
 	system->swap[0].used = GIB / 2;
 	finds(s, FINDING_ZRAM_FULL, "");
@@ -523,8 +535,7 @@ SAMPLE_TEST(grows, sample_healthy)
 	row->stands_out = true;
 	finds(s, FINDING_GROWS,
 	      "warning grows pid 812 37748736\n"
-	      "GROWS: firefox (812) grew by 36.0M an hour in the last 5 min, and 864M can still "
-	      "be used\n"
+	      "GROWS: firefox (812) grows by 36.0M an hour, seen for 5 min; 864M of RAM can still be used\n"
 	      "> grow 812\n");
 	row->watched_ms--;
 	finds(s, FINDING_GROWS, "");
@@ -556,11 +567,13 @@ SAMPLE_TEST(grows, sample_healthy)
 
 SAMPLE_TEST(shmem_unmapped, sample_healthy)
 {
-	static const char without_a_file[] = "warning shmem_unmapped 1717986918\n"
-					     "TMPFS, SHARED MEMORY: 1.60G are in no process\n"
-					     "> files\n";
+	static const char without_a_file[] =
+		"warning shmem_unmapped 1717986918\n"
+		"TMPFS, SHARED MEMORY: 1.60G are mapped by no process\n"
+		"> files\n";
 	struct shared_files files = files_of("/tmp/big", FILE_TMPFS, GIB);
 	struct machine_files *sums = &s->snapshot.system.files;
+	struct tmpfs_use *tmpfs = &s->snapshot.system.tmpfs;
 
 	finds(s, FINDING_SHMEM_UNMAPPED, "");
 	sums->unmapped[FILE_TMPFS] = GIB;
@@ -571,12 +584,12 @@ SAMPLE_TEST(shmem_unmapped, sample_healthy)
 	s->snapshot.system.shared = &files;
 	finds(s, FINDING_SHMEM_UNMAPPED,
 	      "warning shmem_unmapped file /tmp/big 1717986918\n"
-	      "TMPFS, SHARED MEMORY: 1.60G are in no process; most of it is /tmp/big\n"
+	      "TMPFS, SHARED MEMORY: 1.60G are mapped by no process; most of it is /tmp/big\n"
 	      "> files\n");
 	files.file[0].resident = TOTAL / 10;
 	finds(s, FINDING_SHMEM_UNMAPPED,
 	      "warning shmem_unmapped file /tmp/big 1717986918\n"
-	      "TMPFS, SHARED MEMORY: 1.60G are in no process; most of it is /tmp/big\n"
+	      "TMPFS, SHARED MEMORY: 1.60G are mapped by no process; most of it is /tmp/big\n"
 	      "> files\n");
 	/* Half of it is not most of it. A larger file is mapped, buffers of graphics are used. */
 	files.file[0].resident = TOTAL / 20;
@@ -588,10 +601,27 @@ SAMPLE_TEST(shmem_unmapped, sample_healthy)
 	finds(s, FINDING_SHMEM_UNMAPPED, without_a_file);
 	sums->unmapped[FILE_MEMFD]--;
 	finds(s, FINDING_SHMEM_UNMAPPED, "");
-	/* Without a list of files, the sums of processes tell. */
+	/*
+	 * Without a list of files the sums of processes tell, and of tmpfs, which stays, its
+	 * mounts.
+	 */
 	sums->shmem_known = false;
 	s->snapshot.balance.shmem_not_in_pss = TOTAL / 10;
-	finds(s, FINDING_SHMEM_UNMAPPED, without_a_file);
+	finds(s, FINDING_SHMEM_UNMAPPED,
+	      "hint shmem_unmapped 1717986918\n"
+	      "TMPFS, SHARED MEMORY: 1.60G are in no page table\n"
+	      "> files\n");
+	*tmpfs = (struct tmpfs_use){true, TOTAL / 10 - 1, "/dev/shm", TOTAL / 20};
+	finds(s, FINDING_SHMEM_UNMAPPED,
+	      "hint shmem_unmapped 1717986918\n"
+	      "TMPFS, SHARED MEMORY: 1.60G are in no page table\n"
+	      "> files\n");
+	tmpfs->bytes++;
+	tmpfs->largest_bytes++;
+	finds(s, FINDING_SHMEM_UNMAPPED,
+	      "warning shmem_unmapped file /dev/shm 1717986918\n"
+	      "TMPFS, SHARED MEMORY: 1.60G are in no page table; most of it is /dev/shm\n"
+	      "> files\n");
 	s->snapshot.balance.shmem_not_in_pss_known = false;
 	does_not_know(s, FINDING_SHMEM_UNMAPPED);
 }
@@ -636,7 +666,7 @@ SAMPLE_TEST(slabs, sample_healthy)
 	finds(s, FINDING_KERNEL_MEMORY,
 	      "hint kernel_memory 4294967296\n"
 	      "KERNEL MEMORY: slab that can be freed: 4.00G; most of it is dentry; 100M of it "
-	      "are names of files that do not exist\n"
+	      "are negative dentries\n"
 	      "> system -l\n");
 	set_meminfo(s, MEMINFO_SLAB_RECLAIMABLE, TOTAL / 10 - 1);
 	set_meminfo(s, MEMINFO_SLAB_UNRECLAIMABLE, TOTAL / 10);
@@ -666,7 +696,7 @@ SAMPLE_TEST(cgroups_deleted, sample_healthy)
 	s->ram.deleted_bytes = 64 * MIB;
 	finds(s, FINDING_CGROUPS_DELETED,
 	      "hint cgroups_deleted 67108864\n"
-	      "DELETED CGROUPS: 1 still holds 64.0M\n"
+	      "DELETED CGROUPS: 1 deleted cgroup still holds 64.0M\n"
 	      "> system --by cgroup\n");
 	s->ram.deleted_bytes--;
 	finds(s, FINDING_CGROUPS_DELETED, "");
@@ -674,12 +704,12 @@ SAMPLE_TEST(cgroups_deleted, sample_healthy)
 	s->ram.deleted_bytes = TOTAL / 20;
 	finds(s, FINDING_CGROUPS_DELETED,
 	      "warning cgroups_deleted 858993459\n"
-	      "DELETED CGROUPS: 2 still hold 819M\n"
+	      "DELETED CGROUPS: 2 deleted cgroups still hold 819M\n"
 	      "> system --by cgroup\n");
 	s->ram.deleted_bytes--;
 	finds(s, FINDING_CGROUPS_DELETED,
 	      "hint cgroups_deleted 858993458\n"
-	      "DELETED CGROUPS: 2 still hold 819M\n"
+	      "DELETED CGROUPS: 2 deleted cgroups still hold 819M\n"
 	      "> system --by cgroup\n");
 	s->ram.deleted_known = false;
 	does_not_know(s, FINDING_CGROUPS_DELETED);
@@ -728,7 +758,7 @@ SAMPLE_TEST(locked, sample_healthy)
 	set_meminfo(s, MEMINFO_UNEVICTABLE, TOTAL / 4);
 	finds(s, FINDING_LOCKED,
 	      "hint locked 4294967296\n"
-	      "LOCKED: 4.00G can be neither dropped nor swapped\n"
+	      "LOCKED: 4.00G of RAM are locked: the kernel can neither drop nor swap them\n"
 	      "> -s locked\n");
 	set_meminfo(s, MEMINFO_UNEVICTABLE, TOTAL / 4 - 1);
 	finds(s, FINDING_LOCKED, "");

@@ -215,14 +215,18 @@ SAMPLE_TEST(findings, sample_init)
 	snprintf(zram->name, sizeof(zram->name), "</li><script>");
 	zram->size = zram->stat.stored;
 	render_page(&page, s);
-	assert_true(has(&page, "<li>RAM IS FULL: 300M of 16.0G can still be used; 1.00G of swap is "
-			       "free <code>zmem-bpf system</code></li>\n"));
-	assert_true(has(&page, "<li>ZRAM IS FULL: &lt;/li&gt;&lt;script&gt;: 300M of "));
+	assert_true(has(&page,
+			"<li>RAM NEARLY FULL: 300M of 16.0G can still be used; 1.00G of swap is "
+			"free <code>zmem-bpf system</code></li>\n"));
+	assert_true(has(&page, "<li>ZRAM NEARLY FULL: &lt;/li&gt;&lt;script&gt;: 300M of "));
 	assert_true(has(&page, " <code>zmem-bpf -s swap_ram</code></li>\n"));
-	assert_true(has(&page, "<li>LOCKED: 5.00G can be neither dropped nor swapped "
-			       "<code>zmem-bpf -s locked</code></li>\n"));
+	assert_true(has(
+		&page,
+		"<li>LOCKED: 5.00G of RAM are locked: the kernel can neither drop nor swap them "
+		"<code>zmem-bpf -s locked</code></li>\n"));
 	assert_true(has(&page, "{\"key\":\"ram_full\",\"level\":\"warning\","));
-	assert_true(has(&page, "\"text\":\"ZRAM IS FULL: \\u003c/li\\u003e\\u003cscript\\u003e: "));
+	assert_true(
+		has(&page, "\"text\":\"ZRAM NEARLY FULL: \\u003c/li\\u003e\\u003cscript\\u003e: "));
 	assert_true(has(&page, "{\"key\":\"locked\",\"level\":\"hint\","));
 	assert_int_equal(count_of(strbuf_str(&page), "<script"), 2);
 }
