@@ -121,7 +121,7 @@ def members(path):
     for of, name in wanted:
         bits = types.bits_to(places[of], name)
         value += struct.pack("<I", 0 if bits is None else bits // 8 + 1)
-    for of, name in re.findall(r"ZMEM_ENUMERATORS\(M\) M\((\w+), (\w+)\)", text):
+    for of, name in re.findall(r"ZMEM_ENUMERATORS\(M\)\s+M\((\w+), (\w+)\)", text):
         value += struct.pack("<I", types.word(types.member(types.find(ENUM, of), name) + 4) + 1)
     return value
 
