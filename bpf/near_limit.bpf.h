@@ -30,13 +30,18 @@ struct limit_walk {
 	__u64 counter, near;
 };
 
-/* With probe reads the steps take no frame: those of the light skeleton are few. */
+/*
+ * One function more, and no two: a light skeleton has room for 32. With probe reads the steps take
+ * no frame of their own, of which there are 8.
+ */
 #if defined(ZMEM_OLD) || defined(ZMEM_PROBE_READS)
 #define STEPS_ARE_INLINE 1
 #define step_function	 static __always_inline
+#define near_function	 __noinline
 #else
 #define STEPS_ARE_INLINE 0
 #define step_function	 static
+#define near_function	 static __always_inline
 #endif
 
 step_function long limit_step(__u32 index, struct limit_walk *w)
@@ -62,8 +67,8 @@ static __always_inline void walk_limits(struct limit_walk *w)
 #endif
 }
 
-/* Returns flags. A global function: verified once. */
-__noinline int near_limit(__u64 css_set)
+/* Returns flags. */
+near_function int near_limit(__u64 css_set)
 {
 	__u64 css = kread64(css_set + member_place(css_set, subsys) +
 			    sizeof(__u64) * member_place(cgroup_subsys_id, memory_cgrp_id));
