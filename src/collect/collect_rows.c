@@ -272,7 +272,7 @@ static int read_tmpfs(struct collector *c)
 	const struct machine_balance *b = &s->balance;
 
 	s->system.tmpfs = (struct tmpfs_use){};
-	if (s->system.files.shmem_known || !b->shmem_not_in_pss_known ||
+	if (!b->shmem_not_in_pss_known ||
 	    b->shmem_not_in_pss < s->system.meminfo.value[MEMINFO_TOTAL] / 10)
 		return 0;
 	return machine_read_tmpfs(&c->proc, &s->arena, &s->system.tmpfs) == -ENOMEM ? -ENOMEM : 0;
