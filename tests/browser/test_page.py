@@ -156,7 +156,7 @@ def check_findings(s):
         ["LOCKED", "hint", "zmem-bpf -s locked"]])
     texts = s.browser.evaluate("JSON.parse(document.querySelector('#data').textContent).findings.map(f => f.text)")
     same("findings: their sentences", ["%s: %s" % (card[0], card[2]) for card in cards], texts)
-    result("web.service (300M)" in cards[0][2] and "7000" in cards[0][2] and "88.00 %" in cards[0][2], "findings: the sentence has the values", cards)
+    result("web.service (300M)" in cards[0][2] and "27.3M a second" in cards[0][2] and "88.00 %" in cards[0][2], "findings: the sentence has the values", cards)
     same("findings: how many", s.text("#finding-count"), "1 critical, 1 warning, 1 hint")
     same("findings: three are shown without a button", s.browser.evaluate("document.querySelector('#finding-more').hidden"), True)
     above = s.browser.evaluate("document.querySelector('#findings').getBoundingClientRect().bottom <="
