@@ -392,7 +392,8 @@ static bool may_hang(const struct mounts *m, const struct mount *mount)
 			if (strncmp(mount->type, types[i], strlen(types[i])) == 0)
 				return true;
 		}
-		mount = mount_of(m, mount->parent);
+		/* The first of all mounts is on itself. */
+		mount = mount->parent == mount->id ? NULL : mount_of(m, mount->parent);
 	}
 	return mount;
 }
