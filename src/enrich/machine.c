@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -401,20 +403,23 @@ static bool may_hang(const struct mounts *m, const struct mount *mount)
 int machine_read_tmpfs(const struct procfs *proc, struct arena *arena, struct tmpfs_use *ret)
 {
 	cleanup(mounts_done) struct mounts m = {};
-	const struct mount *largest = NULL;
+	const struct mount *largest = NULL, *last = NULL;
 	int r = mounts_read(proc->fd, "self/mountinfo", &m);
 
 	*ret = (struct tmpfs_use){};
 	for (size_t i = 0; r == 0 && i < m.count; i++) {
 		const struct mount *mount = &m.mount[i];
 		struct statvfs st;
+		struct stat at;
 		uint64_t used;
 
-		/* They are sorted by device: one of each file system. */
-		if (strcmp(mount->type, "tmpfs") != 0 || mount->hidden ||
-		    (i && m.mount[i - 1].device == mount->device && !m.mount[i - 1].hidden) ||
-		    may_hang(&m, mount) || statvfs(mount->point, &st) < 0)
+		/* They are sorted by device: one of each file system. Another one may hide it. */
+		if (strcmp(mount->type, "tmpfs") != 0 || (last && last->device == mount->device) ||
+		    may_hang(&m, mount) || stat(mount->point, &at) < 0 ||
+		    (uint32_t)(major(at.st_dev) << 20 | minor(at.st_dev)) != mount->device ||
+		    statvfs(mount->point, &st) < 0)
 			continue;
+		last = mount;
 		used = (uint64_t)(st.f_blocks - st.f_bfree) * st.f_frsize;
 		ret->bytes += used;
 		if (used > ret->largest_bytes) {
