@@ -5,10 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -410,13 +408,11 @@ int machine_read_tmpfs(const struct procfs *proc, struct arena *arena, struct tm
 	for (size_t i = 0; r == 0 && i < m.count; i++) {
 		const struct mount *mount = &m.mount[i];
 		struct statvfs st;
-		struct stat at;
 		uint64_t used;
 
-		/* They are sorted by device: one of each file system. Another one may hide it. */
-		if (strcmp(mount->type, "tmpfs") != 0 || (last && last->device == mount->device) ||
-		    may_hang(&m, mount) || stat(mount->point, &at) < 0 ||
-		    (uint32_t)(major(at.st_dev) << 20 | minor(at.st_dev)) != mount->device ||
+		/* They are sorted by device: one of each file system. */
+		if (strcmp(mount->type, "tmpfs") != 0 || mount->hidden ||
+		    (last && last->device == mount->device) || may_hang(&m, mount) ||
 		    statvfs(mount->point, &st) < 0)
 			continue;
 		last = mount;

@@ -85,7 +85,7 @@ static bool has_child(const struct mounts *m, uint64_t parent, const char *path,
 {
 	const struct child child = {parent, path, len};
 
-	return bsearch(&child, m->child, m->count, sizeof(*m->child), compare_child);
+	return bsearch(&child, m->child, m->children, sizeof(*m->child), compare_child);
 }
 
 /* Whether a mount on this one is at the path or above it; `above`: only above. */
@@ -126,10 +126,14 @@ static int find_hidden(struct mounts *m)
 	m->child = calloc(m->count, sizeof(*m->child));
 	if (!by_id || !m->child)
 		return -ENOMEM;
-	for (size_t i = 0; i < m->count; i++)
-		by_id[i] = m->child[i] = &m->mount[i];
+	for (size_t i = 0; i < m->count; i++) {
+		by_id[i] = &m->mount[i];
+		/* The first of all mounts is on itself, and hides nothing. */
+		if (m->mount[i].parent != m->mount[i].id)
+			m->child[m->children++] = &m->mount[i];
+	}
 	qsort(by_id, m->count, sizeof(*by_id), compare_ids);
-	qsort(m->child, m->count, sizeof(*m->child), compare_children);
+	qsort(m->child, m->children, sizeof(*m->child), compare_children);
 	for (size_t i = 0; i < m->count; i++) {
 		struct mount *mount = &m->mount[i];
 		const struct mount *at = mount, *on = find_id(by_id, m->count, at->parent);

@@ -26,7 +26,8 @@ struct mount {
 struct mounts {
 	struct mount *mount;
 	size_t count, capacity;
-	const struct mount **child; /* all mounts, by parent and point */
+	const struct mount **child; /* all that are on another one, by parent and point */
+	size_t children;
 	struct arena arena;
 };
 

@@ -60,7 +60,8 @@ static void assert_hidden(const struct mounts *m, uint32_t device, const char *p
 /* Files below what another mount is on. */
 TEST(hidden)
 {
-	cleanup(mounts_done) struct mounts m = {}, stacked = {}, covered = {}, deep = {};
+	cleanup(mounts_done) struct mounts m = {}, stacked = {}, covered = {}, deep = {},
+					   first = {};
 	char text[8192];
 	size_t len = 0;
 
@@ -93,6 +94,12 @@ TEST(hidden)
 	parse(&covered, "1 0 0:1 / / rw - rootfs x rw\n2 1 8:1 / / rw - ext4 x rw\n");
 	assert_hidden(&covered, DEVICE(0, 1), "/init");
 	assert_found(&covered, DEVICE(8, 1), "/init", "/", "/init");
+
+	/* The first of all mounts, as with an initramfs that stays, is on itself. */
+	parse(&first, "1 1 0:2 / / rw - rootfs x rw\n2 1 0:20 / /tmp rw - tmpfs x rw\n");
+	assert_found(&first, DEVICE(0, 2), "/init", "/", "/init");
+	assert_found(&first, DEVICE(0, 20), "/log", "/tmp", "/log");
+	assert_hidden(&first, DEVICE(0, 2), "/tmp/log");
 
 	/* A ring, which the kernel does not write, has an end. */
 	for (int i = 0; i < 100; i++)
