@@ -178,7 +178,7 @@ def check_timeline():
             screen = tmux.until(lambda screen: "snapshot 1 of 3" in screen)
             line = screen.splitlines()[headings_at(screen) - 1]
             result(re.fullmatch(r"\d\d:\d\d:\d\d \[#-+\] \d\d:\d\d:\d\d", line), "the time line", screen)
-            for keys, at, says in ((("]",), 3, "#]"), (("[",), 1, "[#"), (("}",), 3, "#]"), (("{", "X"), 3, "#]"),
+            for keys, at, says in ((("]",), 3, "#]"), (("[",), 1, "[#"), (("}",), 3, "#]"), (("{",), 1, "[#"), (("X",), 3, "#]"),
                                    (("@", "-1h", "Enter"), 3, "the recording is from"),
                                    (("@", "event:1", "Enter"), 3, "the recording has 0 events")):
                 tmux.keys(*keys)

@@ -124,11 +124,11 @@ def check_top(group, program):
         tmux.keys("E")
         tmux.shows("E: no event is earlier", "there is no earlier event")
         tmux.keys("]", "E")
-        screen = tmux.until(lambda screen: "  event:1" in screen)
-        result(re.search(r"^ *%d " % pids[1], screen, re.M), "E from the end: the last kill", screen)
+        tmux.shows("E from the end: the last kill",
+                   lambda screen: "  event:1" in time_line(screen) and re.search(r"^ *%d " % pids[1], screen, re.M))
         tmux.keys("@", "event:2", "Enter")
-        screen = tmux.until(lambda screen: "  event:2" in screen)
-        result(re.search(r"^ *%d " % pids[0], screen, re.M), "@ event:2: the first kill", screen)
+        tmux.shows("@ event:2: the first kill",
+                   lambda screen: "  event:2" in time_line(screen) and re.search(r"^ *%d " % pids[0], screen, re.M))
         if os.environ.get("SCREENS"):
             print(screen)
 
