@@ -31,8 +31,8 @@ struct limit_walk {
 };
 
 /*
- * One function more, and no two: a light skeleton has room for 32. With probe reads the steps take
- * no frame of their own, of which there are 8.
+ * One of the two is inline, as a light skeleton has room for 32 functions. With probe reads it is
+ * the step, as a stack has room for 8 calls.
  */
 #if defined(ZMEM_OLD) || defined(ZMEM_PROBE_READS)
 #define STEPS_ARE_INLINE 1

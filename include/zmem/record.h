@@ -60,12 +60,12 @@ enum zmem_flags {
 	ZMEM_CUT_THREADS = 1 << 3,   /* too many threads to walk: rss_delta is not complete */
 	ZMEM_IN_FLUX = 1 << 4,	     /* maybe in exec, or unmapping: counts what it does not map */
 	ZMEM_EXE_DELETED = 1 << 5,   /* the executable was unlinked or replaced since exec */
+	ZMEM_MERGEABLE = 1 << 6, /* until 5.18: KSM may have merged pages; they are not counted */
 	/*
 	 * Its memory cgroup, or one above it, is charged with seven eighths of its limit or of
 	 * memory.high. Only of a process in other cgroups than its parent.
 	 */
 	ZMEM_NEAR_LIMIT = 1 << 7,
-	ZMEM_MERGEABLE = 1 << 6, /* until 5.18: KSM may have merged pages; they are not counted */
 };
 
 /*

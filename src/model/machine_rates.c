@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What happens in the machine in a second. */
+/* What happens in the machine in a second, and which OOM kills happened in the last hour. */
 #include "model/system.h"
 
 #include <string.h>

@@ -43,7 +43,7 @@ static inline struct shared_files files_of(const char *name, enum file_kind kind
 }
 
 /*
- * All of it was measured, and looks bad to who does not know better: RAM is full of page cache,
+ * All of it was measured, and is no fault, though it may look like one: RAM is full of page cache,
  * much was swapped long ago, and processes map large shared memory.
  */
 static inline void sample_healthy(struct sample *s)

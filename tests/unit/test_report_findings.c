@@ -78,6 +78,14 @@ static void does_not_know(const struct sample *s, enum finding_key key)
 
 SAMPLE_TEST(cgroup_limit, sample_healthy)
 {
+	static const char reads_back[] =
+		"critical cgroup_limit in /a/web 293601280\n"
+		"AT ITS LIMIT: cgroup /a/web (300M): it reads back 14.0M a second that the kernel just took from it\n"
+		"> cgroups\n";
+	static const char waits[] =
+		"critical cgroup_limit in /a/web 293601280\n"
+		"AT ITS LIMIT: cgroup /a/web (300M): some of its tasks waited in 10.00 % of the last 10 s\n"
+		"> cgroups\n";
 	struct memcg m = memcg_of("/a/web", 280 * MIB, 300 * MIB);
 
 	does_not_know(s, FINDING_CGROUP_LIMIT);
@@ -87,27 +95,15 @@ SAMPLE_TEST(cgroup_limit, sample_healthy)
 	memcg_set_detail(&m, COUNTER_LIMIT_HITS_S, 1);
 	memcg_set_detail(&m, COUNTER_REFAULTS_S, 3584);
 	/* A twentieth of its 71680 pages is read back in a second. */
-	finds(s, FINDING_CGROUP_LIMIT,
-	      "critical cgroup_limit in /a/web 293601280\n"
-	      "AT ITS LIMIT: cgroup /a/web (300M): it reads back 14.0M a second that the kernel just took from it\n"
-	      "> cgroups\n");
+	finds(s, FINDING_CGROUP_LIMIT, reads_back);
 	memcg_set_detail(&m, COUNTER_PSI_SOME_10, 0);
-	finds(s, FINDING_CGROUP_LIMIT,
-	      "critical cgroup_limit in /a/web 293601280\n"
-	      "AT ITS LIMIT: cgroup /a/web (300M): it reads back 14.0M a second that the kernel just took from it\n"
-	      "> cgroups\n");
+	finds(s, FINDING_CGROUP_LIMIT, reads_back);
 	memcg_set_detail(&m, COUNTER_REFAULTS_S, 3583);
 	finds(s, FINDING_CGROUP_LIMIT, "");
 	memcg_set_detail(&m, COUNTER_PSI_SOME_10, 1000);
-	finds(s, FINDING_CGROUP_LIMIT,
-	      "critical cgroup_limit in /a/web 293601280\n"
-	      "AT ITS LIMIT: cgroup /a/web (300M): some of its tasks waited in 10.00 % of the last 10 s\n"
-	      "> cgroups\n");
+	finds(s, FINDING_CGROUP_LIMIT, waits);
 	memcg_set_detail(&m, COUNTER_REFAULTS_S, 0);
-	finds(s, FINDING_CGROUP_LIMIT,
-	      "critical cgroup_limit in /a/web 293601280\n"
-	      "AT ITS LIMIT: cgroup /a/web (300M): some of its tasks waited in 10.00 % of the last 10 s\n"
-	      "> cgroups\n");
+	finds(s, FINDING_CGROUP_LIMIT, waits);
 	memcg_set_detail(&m, COUNTER_PSI_SOME_10, 999);
 	finds(s, FINDING_CGROUP_LIMIT, "");
 	/* Nothing tells what happens in it. */
