@@ -252,7 +252,7 @@ bool replay_recent_kills(struct recent_kills *ret, uint64_t *ret_today)
 	}
 	replay_close(&r);
 	privilege_as_caller(false);
-	if (ret->recorded && ret->known && kernel.known && kernel.count - before > ret->count) {
+	if (ret->known && kernel.known && kernel.count - before > ret->count) {
 		ret->unrecorded = kernel.count - before - ret->count;
 		ret->count += ret->unrecorded;
 	}

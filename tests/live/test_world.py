@@ -555,7 +555,7 @@ def check_system(world):
         # They fill and empty all the time.
         faults.compare("system", "on lists of CPUs", "free", oracle.lists_of_cpus(), lists, 4 * MACHINE)
         unnamed = sum(c["bytes"] for c in classes.values() if c["counter"] is None)
-        total = int(re.match(r"RAM (\d+)", text)[1])
+        total = int(re.search(r"^RAM (\d+)", text, re.M)[1])
         faults.compare("system -b", "the sum", "the head", total, sum(head.values()), MIB)
         faults.compare("system -b", "free", "the head", classes["free"]["bytes"], head["free"], MIB)
         faults.compare("system -b", "drivers/unnamed", "the head", unnamed - classes["large_kmalloc"]["bytes"],
