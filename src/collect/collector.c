@@ -65,6 +65,18 @@ static enum pss_choice recorded_pss(const struct snapshot *s)
 	return skipped ? PSS_NONE : PSS_AUTO;
 }
 
+/* As they were known then: since the machine booted, or since the first frame of a series. */
+static void count_kills(struct collector *c, uint32_t frame)
+{
+	struct system_info *system = &c->snapshot.system;
+
+	if (frame != c->frame + 1)
+		c->kills = (struct kill_history){};
+	c->frame = frame;
+	kill_history_add(&c->kills, &system->oom_kills, c->snapshot.time_ms,
+			 (int64_t)c->snapshot.host.boot_ms, &system->recent_kills);
+}
+
 int collector_turn_to(struct collector *c, uint32_t frame)
 {
 	int r = recording_reader_copy(c->spec.recording, frame - 1, &c->snapshot, c->reason);
@@ -72,6 +84,7 @@ int collector_turn_to(struct collector *c, uint32_t frame)
 	if (r < 0)
 		return r;
 	c->snapshot.recorded = true;
+	count_kills(c, frame);
 	uncount_statuses(&c->snapshot);
 	/* Older versions recorded them. */
 	if (snapshot_is_kill(&c->snapshot))

@@ -142,6 +142,7 @@ struct collector {
 	bool limits_alone; /* of the memory cgroups of the snapshot; more of those near one */
 	struct machine_totals totals_before;
 	struct kill_history kills; /* what happened before it is set by the caller */
+	uint32_t frame;		   /* of a recording, from 1: the last one that was turned to */
 };
 
 /* The state that must be set before collector_open(), and the state after collector_close(). */

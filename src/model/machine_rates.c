@@ -57,6 +57,9 @@ void kill_history_add(struct kill_history *h, const struct oom_kills *now, int64
 	*ret = (struct recent_kills){};
 	if (!now->known)
 		return;
+	/* Of a recording: the machine booted again, or its clock was set back. */
+	if (h->began && (now->count < h->last || now_ms < h->begin_ms))
+		*h = (struct kill_history){};
 	forget_old(h, since_ms);
 	if (h->began && now->count > h->last) {
 		h->item[h->count].time_ms = now_ms;

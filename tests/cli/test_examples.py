@@ -214,7 +214,8 @@ def check_shown(ran):
         if command == "$ zmem-bpf system":
             continue
         done = subprocess.run((PROGRAM, "-q", *command.split()[2:]), capture_output=True, text=True, check=True)
-        result(re.match(r"\s+".join(map(re.escape, heading.split())), done.stdout.lstrip()), "zmem-bpf-system.1: %s: headings" % command)
+        result(re.search(r"^\s*" + r"\s+".join(map(re.escape, heading.split())), done.stdout, re.M),
+               "zmem-bpf-system.1: %s: headings" % command, done.stdout)
         wrong = [line for line in lines if re.match("[a-z]", line) and
                  not re.match("|".join(map(re.escape, classes + ["total"])) + "|[0-9]+ others", line)]
         result(len(lines) > 3 and not wrong, "zmem-bpf-system.1: %s: classes" % command, wrong)

@@ -138,7 +138,8 @@ def check_head():
     """The sums of RAM and the pressure are those of /proc; our own cost is in the help alone."""
     with Tmux((PROGRAM, "top", "-i", "0.2")) as tmux:
         screen = tmux.until(lambda screen: "RAM " in screen)
-        sums, bar = screen.splitlines()[:2]
+        # Findings stand above it.
+        sums, bar = screen[re.search("^RAM ", screen, re.M).start():].splitlines()[:2]
         found = re.fullmatch(r"RAM (\S+): used (\S+), can be freed (\S+), free (\S+)", sums)
         result(found, "the head: the sums of RAM", sums)
         total, used, freeable, free = map(size, found.groups()) if found else [0] * 4

@@ -201,7 +201,10 @@ TEST(many_kills)
 	assert_true(h.count <= KILLS_KEPT);
 	assert_kills(add(&h, 55, 100), true, 100, -1);
 	assert_kills(add(&h, 111, 100), true, 0, -1);
-	/* A count that went back is another boot. */
-	assert_kills(add(&h, 112, 3), true, 0, -1);
-	assert_kills(add(&h, 113, 4), true, 1, -1);
+	/* A count that went back is another boot: a series of its own. */
+	assert_kills(add(&h, 112, 3), false, 0, 112);
+	assert_kills(add(&h, 113, 4), true, 1, 112);
+	/* So is a time before its beginning. */
+	assert_kills(add(&h, 50, 4), false, 0, 50);
+	assert_kills(add(&h, 51, 5), true, 1, 50);
 }
