@@ -32,6 +32,12 @@ static inline int strbuf_error(const struct strbuf *b)
 {
 	return b->error;
 }
+/* What is made of a part that failed has failed, too. */
+static inline void strbuf_take_error(struct strbuf *b, const struct strbuf *part)
+{
+	if (!b->error)
+		b->error = part->error;
+}
 /* Passes the contents to the sink, if there is one. Returns strbuf_error(). */
 int strbuf_flush(struct strbuf *b);
 

@@ -127,8 +127,9 @@ static void render_with_head(const struct session *s, const struct result *resul
 	head_print(&out->buf, &head, lines);
 	strbuf_put(&out->buf, table.data, table.len);
 	strbuf_put(&out->buf, next.data, next.len);
-	if (!out->buf.error)
-		out->buf.error = table.error ? table.error : wrong.error ? wrong.error : next.error;
+	strbuf_take_error(&out->buf, &table);
+	strbuf_take_error(&out->buf, &wrong);
+	strbuf_take_error(&out->buf, &next);
 }
 
 static void render(const struct session *s, const struct result *result, struct output *out)

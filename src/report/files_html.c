@@ -21,8 +21,7 @@ static void put_accounts(struct strbuf *out, const struct files_report *r)
 
 		if (!say_sentence(&line, &said, *sentence))
 			continue;
-		if (!out->error)
-			out->error = strbuf_error(&text);
+		strbuf_take_error(out, &text);
 		strbuf_puts(out, "<p>");
 		html_put_text(out, strbuf_str(&text));
 		strbuf_puts(out, "</p>\n");

@@ -72,8 +72,7 @@ void render_files_ndjson(struct strbuf *out, const struct files_report *r)
 		make_row(&line, r, i, false);
 		if (line.len > LINE_MAX_BYTES)
 			make_row(&line, r, i, true);
-		if (strbuf_error(&line))
-			out->error = strbuf_error(&line);
+		strbuf_take_error(out, &line);
 		strbuf_put(out, line.data, line.len);
 	}
 	begin_line(w, "files", r->snapshot);

@@ -62,8 +62,8 @@ void finding_print(struct strbuf *out, const struct finding *f, const struct tab
 	} else {
 		strbuf_put(out, folded.data, folded.len);
 	}
-	if (text.error || folded.error)
-		out->error = text.error ? text.error : folded.error;
+	strbuf_take_error(out, &text);
+	strbuf_take_error(out, &folded);
 }
 
 void findings_print(struct strbuf *out, const struct findings *all, enum finding_level least,
@@ -91,6 +91,8 @@ void json_put_findings(struct json_writer *w, const struct findings *all, enum f
 		json_all(w, &finding_fields, &all->item[i], NULL, false);
 		put_sentence(&l, &all->item[i], SIZES_SHORT);
 		finding_put_run(&arguments, &all->item[i]);
+		strbuf_take_error(w->out, &text);
+		strbuf_take_error(w->out, &run);
 		json_string(w, "text", strbuf_str(&text));
 		json_string(w, "run", run.len ? strbuf_str(&run) : NULL);
 		json_end(w, '}');
@@ -145,6 +147,7 @@ void findings_print_next(struct strbuf *out, const struct findings *all, enum fi
 
 		strbuf_puts(&run, "zmem-bpf ");
 		finding_put_run(&l, &all->item[i]);
+		strbuf_take_error(out, &run);
 		if (run.len == strlen("zmem-bpf ") || is_said(&said, strbuf_str(&run)) ||
 		    (self && strcmp(strbuf_str(&run) + strlen("zmem-bpf "), self) == 0))
 			continue;
@@ -155,6 +158,7 @@ void findings_print_next(struct strbuf *out, const struct findings *all, enum fi
 		}
 		commands++;
 	}
+	strbuf_take_error(out, &said);
 	if (commands)
 		strbuf_printf(out, NEXT "%.*s\n", (int)said.len, said.data);
 }

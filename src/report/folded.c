@@ -68,8 +68,7 @@ static void put_kinds(struct strbuf *out, struct strbuf *frames, counter_mask ha
 		      const uint64_t *value)
 {
 	/* Checked first, so that no line is written without its frames. */
-	if (!out->error)
-		out->error = strbuf_error(frames);
+	strbuf_take_error(out, frames);
 	for (size_t i = 0; i < ARRAY_SIZE(kind); i++) {
 		if (!(have & COUNTER_BIT(kind[i].counter)) || !value[kind[i].counter])
 			continue;

@@ -87,6 +87,5 @@ void render_growth_folded(struct strbuf *out, const struct growth *g, const stru
 		put_stack(out, &name, g, part[i].stack);
 		strbuf_printf(out, " %" PRId64 "\n", bytes < 0 ? -bytes : bytes);
 	}
-	if (strbuf_error(&name) && !out->error)
-		out->error = strbuf_error(&name);
+	strbuf_take_error(out, &name);
 }

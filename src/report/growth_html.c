@@ -300,8 +300,8 @@ static void put_name(struct json_writer *w, const struct growth *g, uint32_t fra
 		strbuf_puts(&text, ")");
 	}
 	json_put_string(w, strbuf_str(&text));
-	if (!w->out->error)
-		w->out->error = strbuf_error(&whole) ? strbuf_error(&whole) : strbuf_error(&text);
+	strbuf_take_error(w->out, &whole);
+	strbuf_take_error(w->out, &text);
 }
 
 /* Marks the frames that the page names, and names them. */

@@ -51,8 +51,7 @@ static void put_bytes(struct strbuf *out, unsigned field, const void *data, size
 
 static void put_message(struct strbuf *out, unsigned field, struct strbuf *message)
 {
-	if (strbuf_error(message) && !out->error)
-		out->error = strbuf_error(message);
+	strbuf_take_error(out, message);
 	put_bytes(out, field, message->data, message->len);
 	strbuf_clear(message);
 }

@@ -98,8 +98,7 @@ static bool put_name(struct code_line *c, const struct growth_frame *f)
 		strbuf_puts(name, strbuf_str(&whole));
 	else
 		growth_put_short(name, strbuf_str(&whole), most > NAME_LEAST ? most : NAME_LEAST);
-	if (strbuf_error(&whole) && !c->t->code.error)
-		c->t->code.error = strbuf_error(&whole);
+	strbuf_take_error(&c->t->code, &whole);
 	return put_text(c, strbuf_str(name));
 }
 

@@ -81,7 +81,7 @@ unsigned growth_put_short(struct strbuf *out, const char *name, unsigned columns
 	}
 	put_without_arguments(&text, part);
 	if (strbuf_error(&text)) {
-		out->error = out->error ? out->error : strbuf_error(&text);
+		strbuf_take_error(out, &text);
 		return 0;
 	}
 	width = width_of(text.data, text.len);

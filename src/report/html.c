@@ -29,8 +29,7 @@ void html_put_text(struct strbuf *out, const char *s)
 	struct line line = {.out = &text};
 
 	line_text(&line, s ? s : "", 0);
-	if (!out->error)
-		out->error = strbuf_error(&text);
+	strbuf_take_error(out, &text);
 	text_put_mapped(out, strbuf_str(&text), SIZE_MAX, escape_markup);
 }
 
@@ -46,8 +45,8 @@ static void put_finding(struct strbuf *out, const struct finding *f, bool record
 
 	finding_put(&(struct line){.out = &text}, f, SIZES_SHORT);
 	finding_put_run(&(struct line){.out = &run}, f);
-	if (!out->error)
-		out->error = text.error ? text.error : run.error;
+	strbuf_take_error(out, &text);
+	strbuf_take_error(out, &run);
 	strbuf_puts(out, "<li>");
 	text_put_mapped(out, strbuf_str(&text), SIZE_MAX, escape_markup);
 	if (run.len && !recorded) {
@@ -85,8 +84,7 @@ static void put_total(struct strbuf *out, const struct result *r, const struct t
 	line_text(&line, r->snapshot->host.name, 0);
 	line_ascii(&line, ": ", 2);
 	summary_write(&line, r);
-	if (!out->error)
-		out->error = strbuf_error(&text);
+	strbuf_take_error(out, &text);
 	put_findings(out, r, style->recorded);
 	strbuf_puts(out, "<p>");
 	text_put_mapped(out, strbuf_str(&text), SIZE_MAX, escape_markup);

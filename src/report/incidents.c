@@ -95,6 +95,7 @@ static void put_kills(struct line *l, const struct incident *i, const char *name
 	unsigned used;
 
 	say_first(&(struct line){.out = &note}, &said);
+	strbuf_take_error(l->out, &note);
 	if (!note.len)
 		return;
 	text_fit(name, strlen(name), UINT_MAX, &used);

@@ -114,8 +114,7 @@ static void make_snapshot(struct strbuf *line, const struct result *r, bool brie
 static void put_line(struct strbuf *out, const struct strbuf *line)
 {
 	/* Checked first, so that no partial line is written. */
-	if (!out->error)
-		out->error = strbuf_error(line);
+	strbuf_take_error(out, line);
 	strbuf_put(out, line->data, line->len);
 }
 

@@ -81,6 +81,8 @@ static void put_line(struct strbuf *out, const struct table_style *style, const 
 {
 	strbuf_printf(out, "%-8s %*s", what, (int)size_width(style),
 		      size_text(bytes, style->bytes).text);
+	if (words)
+		strbuf_take_error(out, words);
 	if (words && words->len) {
 		strbuf_puts(out, "  ");
 		strbuf_put(out, words->data, words->len);
@@ -291,6 +293,8 @@ static void put_command(struct strbuf *out, const struct peak *p)
 	for (size_t i = 0; p->command && p->command[i] && words.len < COMMAND_MAX; i++)
 		strbuf_printf(&words, "%s%s", i ? " " : "", p->command[i]);
 	line_text(&line, p->command ? strbuf_str(&words) : p->snapshot->host.name, COMMAND_MAX);
+	strbuf_take_error(out, &words);
+	strbuf_take_error(out, &safe);
 	html_put_text(out, strbuf_str(&safe));
 }
 
@@ -318,8 +322,7 @@ void render_peak_html(struct strbuf *out, const struct peak *p)
 	if (!p->unseen)
 		put_processes(out, p);
 	strbuf_puts(out, "</main>\n");
-	if (!out->error)
-		out->error = strbuf_error(&text);
+	strbuf_take_error(out, &text);
 	unpack(out, &peak_body);
 	put_document(&w, p);
 	unpack(out, &peak_tail);

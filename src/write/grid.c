@@ -359,6 +359,7 @@ static void print_crowded(const struct grid *g, struct line *l)
 	if (*before != ',')
 		return;
 	strbuf_puts(&text, " (-w shows all columns)");
+	strbuf_take_error(l->out, &text);
 	text_put_folded(l->out, strbuf_str(&text), 0, g->style->width);
 }
 

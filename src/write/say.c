@@ -384,6 +384,7 @@ void say_all(struct strbuf *out, const struct said *s, unsigned indent, unsigned
 			continue;
 		}
 		strbuf_put(&wide, out->data + start, out->len - start);
+		strbuf_take_error(out, &wide);
 		out->len = start;
 		text_put_folded(out, strbuf_str(&wide), indent, width);
 	}

@@ -18,7 +18,7 @@ import tempfile
 import zlib
 
 import paths  # noqa: F401
-from outcome import MKMEM, PRELOAD, PROGRAM, exit_code, have, mkmem_pids, need, result, write
+from outcome import MKMEM, O, PRELOAD, PROGRAM, exit_code, have, mkmem_pids, need, result, write
 
 SHAPES = ("anon", "fork", "clone_vm", "shmem", "names", "threads", "zombie")
 LIMIT = 30
@@ -251,20 +251,23 @@ def check_output(machine, pids):
 
 
 def check_replay_of_many_texts(machine):
-    """A frame with texts, most of them those of the frame before, that need several blocks of memory."""
-    recording = machine.dir + "/texts"
+    """A frame with texts, most of them those of the frame before, that need several blocks of memory; with a finding."""
+    recording, made = machine.dir + "/texts", machine.dir + "/made"
     shells = [subprocess.Popen(("sh", "-c", "read x", "%04d" % i + "x" * 2000), stdin=subprocess.PIPE)
               for i in range(100)]
     pids = ",".join(str(shell.pid) for shell in shells)
     try:
-        subprocess.run((PROGRAM, "record", recording, "-c", "2", "-i", "0.1", "-o", "+cmdline", "-p", pids),
+        subprocess.run((PROGRAM, "record", made, "-c", "2", "-i", "0.1", "-o", "+cmdline", "-p", pids),
                        check=True)
+        subprocess.run((O + "/obj/edit_recording", "edit", made, recording, "maps=65529"), check=True)
     finally:
         for shell in shells:
             shell.communicate()
     for words in (("-o", "+cmdline"), ("-o", "+cmdline", "-u", "0")):
         check(machine, "a replay of many texts, " + " ".join(words),
               ("--json", "--replay", recording) + words, wrong_replay, step=1)
+    found = json.loads(machine.run(("--json", "--replay", recording)).stdout)["findings"]
+    result(any(f["key"] == "maps_limit" for f in found), "a replay of many texts: it has a finding", found)
 
 
 def check_listen(machine):
