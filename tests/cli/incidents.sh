@@ -21,8 +21,8 @@ space=${group%/*}/zmem-space-$$
 # Its path has what the kernel's line has behind it.
 odd=${group%/*}/zmem-odd-$$,task_memcg=
 forged=$odd/system.slice/postgresql.service,task=
-recorder= holder=
-trap 'kill $recorder $holder $(cat "$group/cgroup.procs" "$short/cgroup.procs" "$forged/cgroup.procs") 2>/dev/null
+recorder=
+trap 'kill $recorder $(cat "$group/cgroup.procs" "$short/cgroup.procs" "$forged/cgroup.procs") 2>/dev/null
 	wait
 	umount "$TMP/small" 2>/dev/null
 	find "$group" "$space" -mindepth 1 -depth -type d -exec rmdir {} + 2>/dev/null
@@ -433,45 +433,6 @@ check '--filter: our own kill' "$EDIT" own "$dir" "$TMP/own" '' "$pid"
 zmem incidents "$TMP/own" --json
 expect_json '--filter: the victim has its names' '.events[0].victim | .pid == $pid and .name == $name and .user == "root"' \
 	--argjson pid "$pid" --arg name "$name"
-
-# ---- what held more RAM than before, although no process has it ----
-
-# An array of BPF of 128 MiB, which the kernel takes by vmalloc().
-cat >"$TMP/hold.py" <<'END'
-import ctypes, os, signal, struct
-number = {"x86_64": 321}.get(os.uname().machine, 280)
-if ctypes.CDLL(None).syscall(number, 0, struct.pack("5I100x", 2, 4, 4096, 32768, 0), 120) < 0:
-    raise SystemExit("no map of BPF")
-print("held", flush=True)
-signal.pause()
-END
-# vmalloc: what the last census of the recording has of it; counted: that is more.
-vmalloc() {
-	"$PROGRAM" system --replay "$dir" -J 2>/dev/null | jq '.ram | select(.method != "counters") | .classes[] | select(.class == "vmalloc") | .bytes'
-}
-counted() {
-	[ "$(vmalloc)" -gt $((before + (120 << 20))) ]
-}
-rm -rf "$dir"
-"$PROGRAM" record --keep 1h "$dir" -i 1 --stall 0 -q 2>"$TMP/recorder" &
-recorder=$!
-wait_until more_frames 0
-before=$(vmalloc)
-"$PYTHON" "$TMP/hold.py" >"$TMP/held" &
-holder=$!
-wait_until grep -q held "$TMP/held"
-check 'a class grew: a census has it' wait_until counted
-pid=$(kill_one)
-check 'a class grew: the kill is recorded' wait_until recorded "$pid"
-# The census of the kill is taken behind it.
-wait_until more_frames $(($(frames) + 1))
-kill "$recorder" $holder
-wait "$recorder" $holder 2>/dev/null
-own "$pid"
-grew='.ram[] | select(.class == "vmalloc") | .change_bytes > 120 * 1048576 and .change_bytes < 192 * 1048576 and
-	.after_bytes - .before_bytes == .change_bytes'
-tells 'a class grew: incidents' ".events[0] | $grew" incidents "$TMP/own" --json
-tells 'a class grew: diff' "$grew" diff "$TMP/own" --to event:1 --json
 
 # ---- memory is short: processes read a file again that does not fit their cgroup ----
 

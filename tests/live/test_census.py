@@ -26,6 +26,7 @@ import threading
 import time
 
 import paths  # noqa: F401
+import oom
 from outcome import MEMORY_CGROUPS, O, POOL, PROGRAM, cgroup_removed, exit_code, huge_pages, need, result, run_checks, wait_until, write
 import validate_json
 
@@ -239,20 +240,26 @@ def of_packet_ring():
     grows("a packet ring", state, {"unnamed_kernel": SIZE, ("unnamed_kernel", "blocks of 1 MiB"): SIZE})
 
 
+@contextlib.contextmanager
+def array_of_bpf(size, flags=0):
+    """Its descriptor."""
+    number = {"x86_64": 321}.get(os.uname().machine, 280)
+    fd = LIBC.syscall(number, 0, struct.pack("5I100x", 2, 4, PAGE, size // PAGE, flags), 120)
+    if fd < 0:
+        raise OSError(ctypes.get_errno(), "BPF_MAP_CREATE")
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
 def of_vmalloc():
     """An array of BPF, which processes can map with BPF_F_MMAPABLE."""
     def state(flags):
         @contextlib.contextmanager
         def make():
-            number = {"x86_64": 321}.get(os.uname().machine, 280)
-            fd = LIBC.syscall(number, 0, struct.pack("5I100x", 2, 4, PAGE, SIZE // PAGE, flags), 120)
-            if fd < 0:
-                raise OSError(ctypes.get_errno(), "BPF_MAP_CREATE")
-            try:
-                with contextlib.ExitStack() as stack:
-                    yield [(lambda: stack.enter_context(mmap.mmap(fd, SIZE)), {"driver_mapped": SIZE})] if flags else ()
-            finally:
-                os.close(fd)
+            with array_of_bpf(SIZE, flags) as fd, contextlib.ExitStack() as stack:
+                yield [(lambda: stack.enter_context(mmap.mmap(fd, SIZE)), {"driver_mapped": SIZE})] if flags else ()
         return make
 
     grows("vmalloc", state(0), {"vmalloc": SIZE, ("vmalloc", "array_map_alloc"): SIZE}, agree=False)
@@ -437,6 +444,45 @@ def of_deleted_cgroups():
                "%d deleted cgroups: their sum" % count, (ram["deleted_cgroups"], len(deleted), ram["deleted_cgroup_bytes"]))
 
 
+# ---- in a recording ----
+
+
+def of_a_kill():
+    """What held more RAM than before, although no process has it: incidents and diff name its class."""
+    if not need("cgroups", "a class that grew before a kill"):
+        return
+    with tempfile.TemporaryDirectory() as directory, oom.Group("zmem-census") as group:
+        kept, own = directory + "/kept", directory + "/own"
+        program = oom.eater(directory, "eats-%d" % os.getpid())
+
+        def vmalloc():
+            """What the last census of the recording has; None: there is none yet."""
+            ram = (oom.document("system", "--replay", kept) or {"ram": None})["ram"]
+            if not ram or ram["method"] == "counters":
+                return None
+            return next(row["bytes"] for row in ram["classes"] if row["class"] == "vmalloc")
+
+        recorder = subprocess.Popen((PROGRAM, "record", "--keep", "1h", kept, "-i", "1", "--stall", "0", "-q"))
+        try:
+            before = wait_until(vmalloc, LIMIT)
+            with array_of_bpf(128 * MIB):
+                result(wait_until(lambda: vmalloc() > before + 120 * MIB, LIMIT), "a class grew: a census has it", (before, vmalloc()))
+                pid = group.kill(program)
+                # The census of the kill is taken behind it.
+                result(wait_until(lambda: oom.events_of(kept, [pid]), LIMIT), "a class grew: the kill is recorded", pid)
+                last = oom.document("--replay", kept)["timestamp_ms"]
+                wait_until(lambda: oom.document("--replay", kept)["timestamp_ms"] > last)
+        finally:
+            recorder.terminate()
+            recorder.wait()
+        subprocess.run((oom.EDIT, "own", kept, own, os.path.basename(program)[:15], str(pid)), check=True)
+        for name, ram in (("incidents", oom.document("incidents", own)["events"][0]["ram"]),
+                          ("diff", oom.document("diff", own, "--to", "event:1")["ram"])):
+            row = next((row for row in ram if row["class"] == "vmalloc"), {"change_bytes": 0})
+            result(120 * MIB < row["change_bytes"] < 192 * MIB and row["after_bytes"] - row["before_bytes"] == row["change_bytes"],
+                   "a class grew: " + name, ram)
+
+
 # ---- all of them ----
 
 
@@ -459,5 +505,5 @@ def sums():
 
 
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # it gives back what it made
-run_checks((of_hugetlb, of_pipes, of_io_uring, of_packet_ring, of_vmalloc, of_large_kmalloc, of_kernel_stacks, of_sockets, of_network_rings, of_zram, of_deleted_cgroups, sums))
+run_checks((of_hugetlb, of_pipes, of_io_uring, of_packet_ring, of_vmalloc, of_large_kmalloc, of_kernel_stacks, of_sockets, of_network_rings, of_zram, of_deleted_cgroups, of_a_kill, sums))
 sys.exit(exit_code())
