@@ -306,7 +306,7 @@ static void random_system(struct random *r, struct snapshot *s)
 	for (size_t i = 0; i < system->zram_count; i++) {
 		struct zram_device *d = &system->zram[i];
 
-		snprintf(d->name, sizeof(d->name), "zram%zu", i);
+		snprintf(d->name, sizeof(d->name), "zram%u", (unsigned)(i % 100));
 		d->size = random_part(r);
 		d->stat.stored = d->size - random_below(r, d->size / 10);
 		d->stat.used = d->stat.stored - random_below(r, d->stat.stored / 2);
