@@ -147,7 +147,8 @@ static __always_inline __u64 find_queue(const struct zmem_swap *s)
 /*
  * mm/swapfile.c defines the wait queue (proc_poll_wait) and the head of the list of swap devices
  * (swap_active_head) as static variables with a value, so the linker puts both close together. The
- * head is known by what it leads to: a swap_info_struct with a node that points back.
+ * head is known by what it leads to: a swap_info_struct with a node that points back. Other memory
+ * may look like one: user space goes on behind a head whose devices are not those of /proc/swaps.
  */
 static long find_head(__u32 turn, void *unused)
 {
@@ -157,6 +158,8 @@ static long find_head(__u32 turn, void *unused)
 
 	if (!s)
 		return 1;
+	if (turn < s->next)
+		return 0;
 	at = (s->queue & ~7ULL) - NEAR + (__u64)turn * 8;
 	node = kread64(at);
 	if (node >> 56 != 0xff || node == at || kread64(node + 8) != at)
@@ -166,6 +169,7 @@ static long find_head(__u32 turn, void *unused)
 	if (!is_active(info) || !pages || pages >= kread32(info + INFO(max)))
 		return 0;
 	s->head = at;
+	s->next = turn + 1;
 	return 1;
 }
 

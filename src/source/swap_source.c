@@ -33,6 +33,7 @@ struct swap_source {
 	const char *refusal, *cost_refusal;
 	struct zmem_swap_device before[ZMEM_SWAP_DEVICES]; /* as swap_source_begin() found them */
 	bool costs;					   /* some device takes RAM for its slots */
+	bool head_refused; /* something like a list of swap devices had others */
 };
 
 /* A process that is read: the sums of its visits so far. */
@@ -130,9 +131,26 @@ static bool are_rows(const struct swap_source *s, const struct system_info *syst
 	return true;
 }
 
+/* Runs the program until a head of the list has the devices of /proc/swaps, or none is left. */
+static int find_rows(struct swap_source *s, const struct system_info *system, bool *ret_found)
+{
+	s->visit->next = 0;
+	s->head_refused = false;
+	for (;;) {
+		int r = bpf_program_run(s->visits.handle.fd[BPF_FIND]);
+
+		*ret_found = r >= 0 && are_rows(s, system);
+		if (r < 0 || *ret_found || s->visit->swap_info || !s->visit->head)
+			return r;
+		s->visit->head = 0;
+		s->head_refused = true;
+	}
+}
+
 static int find_devices(struct swap_source *s, const struct system_info *system)
 {
-	int r = bpf_program_run(s->visits.handle.fd[BPF_FIND]);
+	bool found;
+	int r = find_rows(s, system, &found);
 
 	if (r < 0)
 		return r;
@@ -140,9 +158,9 @@ static int find_devices(struct swap_source *s, const struct system_info *system)
 	if (s->visit->unknown_clusters)
 		return -ENOTSUP;
 	s->refusal = NULL;
-	if (are_rows(s, system))
+	if (found)
 		return 0;
-	s->refusal = s->visit->swap_info || s->visit->head
+	s->refusal = s->visit->swap_info || s->head_refused
 			     ? "the swap devices in the kernel are not those of /proc/swaps"
 			     : "this kernel does not tell where its swap devices are";
 	return -ENOTSUP;
