@@ -326,7 +326,9 @@ def check_debuginfod_home():
                     wait_until(lambda child=child: directory + "/lab" in open_files(child.pid))
                     child.go()
             made = (os.listdir(directory + "/other"), os.listdir(directory + "/own"))
-            result(asked and made == ([], [".cache"]), "--debuginfod: the cache, %s" % list(what), made)
+            with open(directory + "/report", encoding="utf-8", errors="replace") as file:
+                report = file.read()
+            result(asked and made == ([], [".cache"]), "--debuginfod: the cache, %s" % list(what), (made, asked, report[-400:]))
             shutil.rmtree(directory + "/own/.cache", ignore_errors=True)
         with silent_server() as (url, has_asked), environment(DEBUGINFOD_URLS=url), Lab(directory + "/lab", "mmap") as child:
             grow = child.count("--debuginfod")
