@@ -148,7 +148,7 @@ static __always_inline __u64 find_queue(const struct zmem_swap *s)
  * mm/swapfile.c defines the wait queue (proc_poll_wait) and the head of the list of swap devices
  * (swap_active_head) as static variables with a value, so the linker puts both close together. The
  * head is known by what it leads to: a swap_info_struct with a node that points back. Other memory
- * may look like one: user space goes on behind a head whose devices are not those of /proc/swaps.
+ * may look like one: if its devices are not those of /proc/swaps, user space searches behind it.
  */
 static long find_head(__u32 turn, void *unused)
 {

@@ -70,7 +70,7 @@ struct zmem_swap {
 	/* Found by swap_symbols; 0: the kernel keeps no such symbols. */
 	__u64 swap_info, zswap_trees, zswap_tree_counts, swapper_spaces;
 	__u64 queue, head;	/* without symbols: what leads to the devices; 0: not found */
-	__u32 next;		/* the word behind the queue's begin at which the search goes on */
+	__u32 next;		/* the word near the queue at which the search goes on */
 	__u64 unknown_clusters; /* 1: sharers are in clusters of a size that is not known */
 	__u64 file_gone; /* of file_slots: the file of `tree` is gone, or another one has its place
 			  */
