@@ -318,6 +318,7 @@ static void print_documents(void)
 	print_fields("oom_kill", &incident_kill_fields);
 	print_fields("signal", &incident_signal_fields);
 	print_fields("pressure", &incident_pressure_fields);
+	print_fields("kills_unrecorded", &incident_unrecorded_fields);
 	print_fields("grow", &growth_document);
 	print_fields("peak", &peak_document);
 	print_fields("map_counters", &map_counters);

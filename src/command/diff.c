@@ -68,6 +68,8 @@ static void choose_sides(struct diff *d)
 	/* Each message once. */
 	if (!o->second && o->to)
 		d->side[AFTER].opened = &d->session[BEFORE].replay;
+	if (!o->second && o->from)
+		d->side[AFTER].at_after_ms = &d->session[BEFORE].at_ms;
 }
 
 static int find_counter(struct diff *d)

@@ -9,17 +9,28 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/parse.h"
 #include "command/help.h"
 #include "command/table.h"
 #include "session/launch.h"
 #include "session/log.h"
 #include "session/options_check.h"
+#include "session/replay.h"
 #include "session/secure.h"
 
 /* -o help and -s help list the columns. */
 static bool is_help(const char *list)
 {
 	return list && strcmp(list, "help") == 0;
+}
+
+/* A moment is one of the usual recording, if none is named. */
+static void choose_recording(struct options *o)
+{
+	const bool moment = o->at || o->since || o->until;
+
+	if (moment && !o->replay && parse_has_item(o->command->options, "replay"))
+		o->replay = REPLAY_DIR_USUAL;
 }
 
 static int run_command(struct options *o)
@@ -38,6 +49,7 @@ static int run_command(struct options *o)
 		return log_usage(o, "%s does not take --%s", command->name, o->unknown->name);
 	if (o->unknown)
 		return options_refuse_choice(o);
+	choose_recording(o);
 	r = help ? options_check_taken(o) : options_check(o);
 	if (r)
 		return r;

@@ -135,29 +135,53 @@ void moment_to_twin(struct moment *m)
 	m->last_ms -= m->twin_ms;
 }
 
-/* The latest such time of day up to `end_ms`. */
-static int parse_clock(const char *text, int64_t end_ms, struct moment *ret)
+/* The latest such time of day that has begun by then. */
+static struct moment find_latest(struct tm tm, int seconds, int64_t latest_ms)
 {
-	time_t last = (time_t)(end_ms / 1000);
+	struct moment m = make_moment(tm, false, seconds);
+
+	/* Only the first one of two has begun. */
+	if (m.first_ms > latest_ms) {
+		moment_to_twin(&m);
+		m.twin_ms = 0;
+	}
+	/* Today's if it has begun by then, else yesterday's. */
+	if (m.first_ms > latest_ms) {
+		tm.tm_mday--;
+		m = make_moment(tm, false, seconds);
+	}
+	return m;
+}
+
+/* The first such time of day that is not over then. */
+static struct moment find_first(struct tm tm, int seconds, int64_t after_ms)
+{
+	struct moment m = make_moment(tm, false, seconds);
+
+	if (m.last_ms < after_ms) {
+		tm.tm_mday++;
+		m = make_moment(tm, false, seconds);
+	}
+	/* Only the second one of two is not over. */
+	if (m.last_ms - m.twin_ms < after_ms)
+		m.twin_ms = 0;
+	return m;
+}
+
+static int parse_clock(const char *text, const struct moment_near *near, struct moment *ret)
+{
+	const bool first = near->after_ms != MOMENT_LATEST;
+	const time_t day = (time_t)((first ? near->after_ms : near->latest_ms) / 1000);
 	struct tm tm;
 	int seconds;
 
-	if (!localtime_r(&last, &tm))
+	if (!localtime_r(&day, &tm))
 		return -EINVAL;
 	tm.tm_sec = 0;
 	if (!read_clock(&text, &tm, &seconds) || *text)
 		return -EINVAL;
-	*ret = make_moment(tm, false, seconds);
-	/* Only the first one of two has begun. */
-	if (ret->first_ms > end_ms) {
-		moment_to_twin(ret);
-		ret->twin_ms = 0;
-	}
-	/* Today's if it has begun by the end, else yesterday's. */
-	if (ret->first_ms > end_ms) {
-		tm.tm_mday--;
-		*ret = make_moment(tm, false, seconds);
-	}
+	*ret = first ? find_first(tm, seconds, near->after_ms)
+		     : find_latest(tm, seconds, near->latest_ms);
 	return 0;
 }
 
@@ -178,7 +202,7 @@ static int parse_date(const char *text, struct moment *ret)
 	return 0;
 }
 
-int moment_parse(const char *text, int64_t end_ms, struct moment *ret)
+int moment_parse(const char *text, const struct moment_near *near, struct moment *ret)
 {
 	uint64_t before = 0;
 	int64_t then;
@@ -187,11 +211,11 @@ int moment_parse(const char *text, int64_t end_ms, struct moment *ret)
 	if (*text == '-') {
 		len = moment_duration(text + 1, &before);
 		if (len < 0 || text[1 + len] || before > (uint64_t)INT64_MAX / 2 ||
-		    __builtin_sub_overflow(end_ms, (int64_t)before, &then))
+		    __builtin_sub_overflow(near->end_ms, (int64_t)before, &then))
 			return -EINVAL;
 		*ret = (struct moment){then, then, 0};
 		return 0;
 	}
-	return text[0] && text[1] && text[2] == ':' ? parse_clock(text, end_ms, ret)
+	return text[0] && text[1] && text[2] == ':' ? parse_clock(text, near, ret)
 						    : parse_date(text, ret);
 }

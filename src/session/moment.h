@@ -13,12 +13,22 @@ struct moment {
 	int64_t twin_ms;
 };
 
+/* Which of all times a text without a date means. */
+struct moment_near {
+	int64_t end_ms;	   /* of the recording: "-10m" is a time before it */
+	int64_t latest_ms; /* a time of day is the latest one that begins up to then */
+	/* But behind the beginning of a range, the first one that is not over then; may be later
+	 * than all that was recorded. MOMENT_LATEST: there is none. */
+	int64_t after_ms;
+};
+
+#define MOMENT_LATEST INT64_MIN
+
 /*
- * Parses "-10m", "-1.5h" (a time before `end_ms`, the end of the recording), "03:14", "03:14:15"
- * (the latest one that begins up to `end_ms`), "2026-11-22", "2026-11-22T03:14", "2026-11-22
+ * Parses "-10m", "-1.5h", "03:14", "03:14:15", "2026-11-22", "2026-11-22T03:14", "2026-11-22
  * 03:14:15", each of the last three also with a final Z for UTC. Returns 0 or -EINVAL.
  */
-int moment_parse(const char *text, int64_t end_ms, struct moment *ret);
+int moment_parse(const char *text, const struct moment_near *near, struct moment *ret);
 
 /* Moves a moment that clocks show twice to the first of the two hours. */
 void moment_to_twin(struct moment *m);

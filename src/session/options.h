@@ -87,6 +87,7 @@ struct options {
 				      * again */
 	const char *at;		     /* a moment of the recording (session/moment.h) */
 	const char *at_option;	     /* the option that gave it; NULL: "at" */
+	const int64_t *at_after_ms;  /* the beginning of a range that ends at it; NULL: of none */
 	const char *from;	     /* of diff, likewise */
 	const char *to;
 	const char *since;

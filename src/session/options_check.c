@@ -202,16 +202,6 @@ int options_refuse_choice(const struct options *o)
 			 o->unknown_word, words ? words : strbuf_str(&all));
 }
 
-/* The moments of a recording. */
-static int check_moments(const struct options *o)
-{
-	const char *moment = o->at ? "at" : o->since ? "since" : o->until ? "until" : NULL;
-
-	return moment && !o->replay && !(o->command->traits & COMMAND_MOMENTS)
-		       ? log_usage(o, "--%s needs --replay", moment)
-		       : 0;
-}
-
 int options_check(const struct options *o)
 {
 	const struct command *command = o->command;
@@ -228,8 +218,6 @@ int options_check(const struct options *o)
 		r = options_check_taken(o);
 	if (r == 0)
 		r = check_group(o);
-	if (r == 0)
-		r = check_moments(o);
 	if (r == 0)
 		r = check_columns(o);
 	if (r)

@@ -274,21 +274,43 @@ void replay_close(struct replay *r)
 
 /* ---- moments of a recording ---- */
 
-/*
- * A time of day is the latest one that the clock showed, in the last run of frames that has one.
- * Without any it is the latest one before the end.
- */
-static int parse_moment(const struct replay *r, const char *text, struct moment *ret)
+/* Its last frame, or an event behind it. */
+static int64_t end_of(const struct replay *r)
 {
-	int64_t first, last;
+	const struct recording_reader *reader = r->reader;
+	const size_t events = recording_reader_info(reader)->events;
+	int64_t end = recording_reader_time(reader, r->frames - 1), event;
 
-	for (size_t i = 0; *text != '-' && recording_reader_run(r->reader, i, &first, &last); i++) {
-		if (moment_parse(text, last, ret) < 0)
+	if (!events || recording_reader_event_frame(reader, events - 1) < r->frames)
+		return end;
+	event = recording_reader_event_time(reader, events - 1);
+	return event > end ? event : end;
+}
+
+/*
+ * Behind the beginning of a range, it is the first one. Else a time of day is the latest one that
+ * the clock showed, in the last run of frames that has one; without any, the latest one before the
+ * end. A recording that goes on ends now.
+ */
+static int parse_moment(const struct replay *r, const char *text, int64_t after_ms,
+			struct moment *ret)
+{
+	const bool clock = *text != '-' && after_ms == MOMENT_LATEST;
+	const int64_t now = now_ms(CLOCK_REALTIME);
+	struct moment_near near = {.end_ms = end_of(r), .after_ms = after_ms};
+	int64_t end = near.end_ms, first, last;
+
+	if (now > end && !recording_reader_ended(r->reader, now))
+		end = now;
+	for (size_t i = 0; clock && recording_reader_run(r->reader, i, &first, &last); i++) {
+		near.latest_ms = i ? last : end;
+		if (moment_parse(text, &near, ret) < 0)
 			return -EINVAL;
-		if (ret->first_ms <= last && ret->last_ms >= first)
+		if (ret->first_ms <= near.latest_ms && ret->last_ms >= first)
 			return 0;
 	}
-	return moment_parse(text, recording_reader_time(r->reader, r->frames - 1), ret);
+	near.latest_ms = end;
+	return moment_parse(text, &near, ret);
 }
 
 /* The second one of two moments, unless only the first one was recorded. */
@@ -302,9 +324,9 @@ static void choose_twin(const struct replay *r, struct moment *m)
 
 /* `of_range`: of --since or --until, which a command may read twice. */
 static int read_moment(const struct replay *r, const struct options *o, const char *option,
-		       const char *text, bool of_range, struct moment *ret)
+		       const char *text, int64_t after_ms, bool of_range, struct moment *ret)
 {
-	if (parse_moment(r, text, ret) < 0)
+	if (parse_moment(r, text, after_ms, ret) < 0)
 		return log_usage(
 			o, "--%s %s: not a time (03:14, 2026-11-22T03:14, or -10m before the end)",
 			option, text);
@@ -322,20 +344,21 @@ static int read_moment(const struct replay *r, const struct options *o, const ch
 }
 
 int replay_moment(const struct replay *r, const struct options *o, const char *option,
-		  const char *text, struct moment *ret)
+		  const char *text, int64_t after_ms, struct moment *ret)
 {
-	return read_moment(r, o, option, text, false, ret);
+	return read_moment(r, o, option, text, after_ms, false, ret);
 }
 
 int replay_range(const struct replay *r, const struct options *o, struct moment *ret)
 {
-	struct moment since = {.first_ms = INT64_MIN}, until = {.last_ms = INT64_MAX};
+	struct moment since = {.first_ms = MOMENT_LATEST}, until = {.last_ms = INT64_MAX};
 	int err = 0;
 
+	/* It is MOMENT_LATEST without --since. */
 	if (o->since)
-		err = read_moment(r, o, "since", o->since, true, &since);
+		err = read_moment(r, o, "since", o->since, MOMENT_LATEST, true, &since);
 	if (err == 0 && o->until)
-		err = read_moment(r, o, "until", o->until, true, &until);
+		err = read_moment(r, o, "until", o->until, since.first_ms, true, &until);
 	*ret = (struct moment){.first_ms = since.first_ms, .last_ms = until.last_ms};
 	return err;
 }

@@ -36,11 +36,11 @@ int replay_open(struct replay *r, const char *path, bool quiet);
 void replay_close(struct replay *r);
 /*
  * Reads the moment of an option (session/moment.h), one that the recording has if clocks show it
- * twice; says so, and if the clock was set back over it. Returns 0, or an exit code after a
- * message.
+ * twice; says so, and if the clock was set back over it. `after_ms`: the beginning of a range, of
+ * which this is the end; MOMENT_LATEST: it is not. Returns 0, or an exit code after a message.
  */
 int replay_moment(const struct replay *r, const struct options *o, const char *option,
-		  const char *text, struct moment *ret);
+		  const char *text, int64_t after_ms, struct moment *ret);
 /* The same from --since to --until, without them all time. */
 int replay_range(const struct replay *r, const struct options *o, struct moment *ret);
 /*

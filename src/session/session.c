@@ -97,14 +97,35 @@ struct table_style session_style(const struct session *s, bool color, unsigned w
 
 /* ---- the frames of a recording ---- */
 
+/*
+ * The frame of the beginning of a moment: behind a gap, in which it is, the first one that was
+ * recorded while the moment lasts.
+ */
+static bool find_beginning(const struct recording_reader *reader, const struct moment *m,
+			   size_t *ret)
+{
+	size_t later;
+	bool found = recording_reader_find(reader, m->first_ms, ret);
+
+	if (found && recording_reader_covers(reader, *ret, m->first_ms))
+		return true;
+	if (!recording_reader_later(reader, m->first_ms, &later) ||
+	    recording_reader_time(reader, later) > m->last_ms)
+		return found;
+	*ret = later;
+	return true;
+}
+
 int session_find_frame(const struct session *s, const char *text, size_t *ret, int64_t *ret_ms)
 {
 	const struct options *o = s->options;
 	const char *option = o->at_option ? o->at_option : "at";
+	const bool begins = strcmp(option, "from") == 0;
 	struct recording_reader *reader = s->replay.reader;
 	struct moment moment;
 	int64_t first_ms, last_ms;
 	size_t event = 0;
+	bool found;
 	int r = replay_event(&s->replay, text, &event);
 
 	if (r == 0) {
@@ -115,12 +136,15 @@ int session_find_frame(const struct session *s, const char *text, size_t *ret, i
 	}
 	if (r > 0)
 		return r;
-	r = replay_moment(&s->replay, o, option, text, &moment);
+	r = replay_moment(&s->replay, o, option, text,
+			  o->at_after_ms ? *o->at_after_ms : MOMENT_LATEST, &moment);
 	if (r)
 		return r;
-	*ret_ms = moment.last_ms;
-	if (recording_reader_find(reader, moment.last_ms, ret) &&
-	    !recording_reader_ended(reader, moment.first_ms))
+	found = begins ? find_beginning(reader, &moment, ret)
+		       : recording_reader_find(reader, moment.last_ms, ret);
+	*ret_ms = begins ? moment.first_ms : moment.last_ms;
+	/* The end of a range may be later than the recording. */
+	if (found && (o->at_after_ms || !recording_reader_ended(reader, moment.first_ms)))
 		return 0;
 	recording_reader_range(reader, &first_ms, &last_ms);
 	log_error("--%s %s: the recording is from %s to %s", option, text, time_text(first_ms).text,
@@ -216,6 +240,7 @@ static int find_readable(struct session *s, size_t *ret)
 		replay_note_lost(&s->replay, s->options->quiet, first);
 	if (r == 0)
 		note_gap(s, *ret, at_ms);
+	s->at_ms = at_ms;
 	return r;
 }
 

@@ -21,6 +21,7 @@ struct session {
 	struct field_list columns;
 	struct replay replay;	/* with --replay */
 	struct moment range;	/* of session_range(), before which it is all time */
+	int64_t at_ms;		/* the moment of --at */
 	struct app_rules *apps; /* of --apps */
 	struct collector collector;
 	unsigned printed; /* enum collect_notice: each is printed once */

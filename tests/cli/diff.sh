@@ -105,7 +105,7 @@ check 'the table' grep -qE "^ *$grows +$user +\+(5[7-9]|6[0-9]|7[01])\.[0-9] MiB
 # unit/test_report_diff.c has what a table leaves out.
 refused 'no such file' 1 'No such file' -q diff "$TMP/none.zmem"
 refused 'a moment that is none' 2 '--from x: not a time' diff "$dir" --from x -q
-refused 'an event that is none' 3 'the recording has 0 events' diff "$dir" --from event:1 -q
+refused 'an event that is none' 3 'the recording has [0-9]* event' diff "$dir" --from event:99 -q
 # Rules name what is taken now.
 for now in "$TMP/after.zmem" '--to -0s'; do
 	# shellcheck disable=SC2086 # words

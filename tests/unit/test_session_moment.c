@@ -18,7 +18,7 @@ static void check(const char *text, int64_t first, int64_t lasts)
 {
 	struct moment got = {};
 
-	if (moment_parse(text, END, &got) < 0)
+	if (moment_parse(text, &(struct moment_near){END, END, MOMENT_LATEST}, &got) < 0)
 		fail_msg("%s: refused", text);
 	assert_int_equal(got.first_ms, first);
 	assert_int_equal(got.last_ms, lasts ? first + lasts - 1 : first);
@@ -56,6 +56,78 @@ TEST(moments)
 	check("2025-03-09T01:59", 1741503540000, MINUTE);
 }
 
+#define NIGHT (END - END % DAY) /* 2025-11-22 00:00 UTC */
+
+/* The end of a range: the first such time that is not over when the range begins. */
+TEST(until)
+{
+	static const struct {
+		const char *since, *until; /* asked at 03:14:15.5 */
+		int64_t first, last;	   /* since midnight */
+	} range[] = {
+		/* It may be later than now. */
+		{"03:07", "03:30", 187 * MINUTE, 210 * MINUTE},
+		{"03:07", "03:07", 187 * MINUTE, 187 * MINUTE},
+		{"03:07", "03:06", 187 * MINUTE, DAY + 186 * MINUTE},
+		/* Yesterday's. */
+		{"16:00", "16:30", 16 * HOUR - DAY, 990 * MINUTE - DAY},
+		{"16:00", "03:30", 16 * HOUR - DAY, 210 * MINUTE},
+		{"2025-11-20", "16:30", -2 * DAY, 990 * MINUTE - 2 * DAY},
+		{"2025-11-20T17:00", "16:30", 17 * HOUR - 2 * DAY, 990 * MINUTE - DAY},
+		{"2025-11-20", "2025-11-20", -2 * DAY, -DAY - MINUTE},
+		{"-1h", "03:00", END - NIGHT - HOUR, 180 * MINUTE},
+		{"-1h", "02:14", END - NIGHT - HOUR, 134 * MINUTE},
+		{"-1h", "02:13", END - NIGHT - HOUR, DAY + 133 * MINUTE},
+		{"-1h", "-10m", END - NIGHT - HOUR, END - NIGHT - 11 * MINUTE + 1},
+	};
+
+	setenv("TZ", "UTC", 1);
+	tzset();
+	for (size_t i = 0; i < ARRAY_SIZE(range); i++) {
+		struct moment_near near = {END, END, MOMENT_LATEST};
+		struct moment since = {}, until = {};
+
+		assert_int_equal(moment_parse(range[i].since, &near, &since), 0);
+		near.after_ms = since.first_ms;
+		assert_int_equal(moment_parse(range[i].until, &near, &until), 0);
+		if (since.first_ms != NIGHT + range[i].first ||
+		    until.last_ms != NIGHT + range[i].last + MINUTE - 1)
+			fail_msg("%s to %s: %lld to %lld", range[i].since, range[i].until,
+				 (long long)(since.first_ms - NIGHT),
+				 (long long)(until.last_ms - NIGHT));
+	}
+}
+
+/* Of an hour that clocks show twice, the end is in the second one, if the range begins before. */
+TEST(until_twice)
+{
+	const int64_t later = 1761442200000; /* 2025-10-26 02:30 CET */
+	const struct {
+		int64_t after, first, twin;
+	} end[] = {
+		{later - 2 * HOUR, later, HOUR},
+		{later - HOUR, later, HOUR},
+		{later - 10 * MINUTE, later, 0},
+		{later + MINUTE, later + DAY, 0},
+	};
+	struct moment got = {};
+
+	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+	tzset();
+	for (size_t i = 0; i < ARRAY_SIZE(end); i++) {
+		assert_int_equal(moment_parse("02:30",
+					      &(struct moment_near){.after_ms = end[i].after},
+					      &got),
+				 0);
+		assert_int_equal(got.first_ms, end[i].first);
+		assert_int_equal(got.twin_ms, end[i].twin);
+	}
+	/* The night in which clocks have no 02:30. */
+	assert_int_equal(
+		moment_parse("02:30", &(struct moment_near){.after_ms = 1743289200000}, &got), 0);
+	assert_int_equal(got.first_ms, 1743298200000);
+}
+
 /* When summer time ends, clocks show an hour twice: it is the later one. */
 static void check_twin(const char *zone, const char *text, int64_t end, int64_t first, int64_t twin)
 {
@@ -63,7 +135,8 @@ static void check_twin(const char *zone, const char *text, int64_t end, int64_t 
 
 	setenv("TZ", zone, 1);
 	tzset();
-	assert_int_equal(moment_parse(text, end, &got), 0);
+	assert_int_equal(moment_parse(text, &(struct moment_near){end, end, MOMENT_LATEST}, &got),
+			 0);
 	assert_int_equal(got.first_ms, first);
 	assert_int_equal(got.twin_ms, twin);
 }
@@ -115,7 +188,9 @@ TEST(refused)
 	struct moment got;
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		if (moment_parse(bad[i], END, &got) != -EINVAL)
+		if (moment_parse(bad[i], &(struct moment_near){END, END, MOMENT_LATEST}, &got) !=
+			    -EINVAL ||
+		    moment_parse(bad[i], &(struct moment_near){END, END, END}, &got) != -EINVAL)
 			fail_msg("'%s': accepted", bad[i]);
 	}
 }
