@@ -24,6 +24,16 @@ static __always_inline void read_level(__u64 css, bool v2, struct zmem_oom_level
 	ret->swap_max = kget(swap, max);
 }
 
+/* memory.oom.group (Linux 4.19) */
+static __always_inline bool kills_group(__u64 css)
+{
+	const struct mem_cgroup___limits *memcg =
+		kcast(struct mem_cgroup___limits, css - koffset(struct mem_cgroup___limits, css));
+
+	return bpf_core_field_exists(struct mem_cgroup___limits, oom_group) &&
+	       kget(memcg, oom_group);
+}
+
 /* Whether a cgroup is the one of `above`, or below it. A global function is verified once. */
 __noinline int css_is_below(__u64 css, __u64 above)
 {

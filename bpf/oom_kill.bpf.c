@@ -105,8 +105,7 @@ struct oom_scratch {
 	__u64 argument;
 	struct oom_walk walk;
 	struct zmem_oom_record record;
-	struct path_walk path;
-	__u32 words; /* of end.names */
+	long names_bytes; /* of end.names; negative: they are not known */
 	struct zmem_oom_end end;
 	struct zmem_oom_limits limits;
 	struct zmem_oom_unread unread;
@@ -233,6 +232,113 @@ __noinline int write_process(__u64 leader, __u32 what, __u32 kill)
 	    bpf_ringbuf_query(&ring, RB_AVAIL_DATA) > ZMEM_OOM_RING - ZMEM_OOM_KEPT)
 		return -1;
 	return bpf_ringbuf_output(&ring, &s->record, sizeof(s->record), RB_NO_WAKEUP) ? -1 : 1;
+}
+
+/* ---- cgroups ---- */
+
+/* A kill and a signal may be on one CPU at once. */
+enum path_use {
+	PATH_OF_KILL,
+	PATH_OF_SIGNAL,
+	PATH_USES,
+};
+
+struct path_scratch {
+	struct path_walk walk;
+	__u32 words; /* of the names */
+	__u64 names[2 * ZMEM_OOM_PATH_WORDS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, PATH_USES);
+	__type(key, __u32);
+	__type(value, struct path_scratch);
+} path_scratch SEC(".maps");
+
+/* Reads one word of a path. Returns 1 at its end. */
+static __always_inline long next_path_word(__u32 use)
+{
+	struct path_scratch *p = bpf_map_lookup_elem(&path_scratch, &use);
+	__u32 at;
+
+	if (!p || !path_next(&p->walk))
+		return 1;
+	at = p->words + p->walk.path.words;
+	if (at >= 2 * ZMEM_OOM_PATH_WORDS)
+		return 1;
+	return !path_word(&p->walk, &p->names[at]);
+}
+
+#ifdef ZMEM_OLD
+#define PATH_INNER 4
+
+/* Global: verified once. */
+__noinline int some_path_steps(__u32 use)
+{
+	for (__u32 i = 0; i < PATH_INNER; i++) {
+		if (next_path_word(use))
+			return 1;
+	}
+	return 0;
+}
+
+static __always_inline void walk_path(__u32 use)
+{
+	for (__u32 i = 0; i < PATH_STEPS / PATH_INNER + 1; i++) {
+		if (some_path_steps(use))
+			return;
+	}
+}
+#else
+static long path_step(__u32 index, void *use)
+{
+	return next_path_word(*(__u32 *)use);
+}
+
+static __always_inline void walk_path(__u32 use)
+{
+	bpf_loop(PATH_STEPS, path_step, &use, 0);
+}
+#endif
+
+/* Appends the path of a css_set to the names; walk.path has its status and length. Verified once.
+ */
+__noinline int read_path(__u64 css_set, __u32 use)
+{
+	struct path_scratch *p = bpf_map_lookup_elem(&path_scratch, &use);
+
+	if (!p || !path_begin(css_set, &p->walk))
+		return 0;
+	walk_path(use);
+	if (p->walk.path.status == ZMEM_OOM_PATH_KNOWN)
+		p->words += p->walk.path.words;
+	else
+		p->walk.path.words = 0;
+	return 0;
+}
+
+/* Reads the path of a css_set, and that of the reader's root, behind each other. Returns the bytes
+ * of the names, which are copied; negative: they do not fit. */
+static __always_inline long read_paths(__u64 css_set, __u64 root, __u32 use,
+				       struct zmem_oom_path *ret, struct zmem_oom_path *ret_root,
+				       __u64 *names)
+{
+	struct path_scratch *p = bpf_map_lookup_elem(&path_scratch, &use);
+	__u32 bytes;
+
+	if (!p)
+		return -1;
+	p->words = 0;
+	read_path(css_set, use);
+	*ret = p->walk.path;
+	read_path(root, use);
+	*ret_root = p->walk.path;
+	bytes = p->words * sizeof(*names);
+	if (bytes > sizeof(p->names))
+		return -1;
+	bpf_probe_read_kernel(names, bytes, p->names);
+	return bytes;
 }
 
 #include "signals.bpf.h"
@@ -483,63 +589,6 @@ static __always_inline void walk(void)
 }
 #endif
 
-/* ---- cgroups ---- */
-
-/* Reads one word of a path. Returns 1 at its end. */
-static long path_step(__u32 index, void *none)
-{
-	__u32 zero = 0, at;
-	struct oom_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
-
-	if (!s || !path_next(&s->path))
-		return 1;
-	at = s->words + s->path.path.words;
-	if (at >= 2 * ZMEM_OOM_PATH_WORDS)
-		return 1;
-	return !path_word(&s->path, &s->end.names[at]);
-}
-
-#ifdef ZMEM_OLD
-/* Global: verified once. */
-__noinline int some_path_steps(void)
-{
-	for (__u32 i = 0; i < TURNS_INNER; i++) {
-		if (path_step(i, NULL))
-			return 1;
-	}
-	return 0;
-}
-
-static __always_inline void walk_path(void)
-{
-	for (__u32 i = 0; i < PATH_STEPS / TURNS_INNER + 1; i++) {
-		if (some_path_steps())
-			return;
-	}
-}
-#else
-static __always_inline void walk_path(void)
-{
-	bpf_loop(PATH_STEPS, path_step, NULL, 0);
-}
-#endif
-
-/* Appends the path of a css_set to s->end. s->path has its status and length. Verified once. */
-__noinline int read_path(__u64 css_set)
-{
-	__u32 zero = 0;
-	struct oom_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
-
-	if (!s || !path_begin(css_set, &s->path))
-		return 0;
-	walk_path();
-	if (s->path.path.status == ZMEM_OOM_PATH_KNOWN)
-		s->words += s->path.path.words;
-	else
-		s->path.path.words = 0;
-	return 0;
-}
-
 /* ---- limits ---- */
 
 /* PAGE_COUNTER_MAX (include/linux/page_counter.h), in pages of 4 KiB or more: no limit. */
@@ -573,6 +622,8 @@ __noinline int read_levels(__u64 css, __u64 named, __u32 v2)
 		read_level(css, v2, &s->limits.level[i]);
 		note_level(s, i, css, named);
 		s->limits.count = i + 1;
+		/* Up to the named one: mem_cgroup_get_oom_group() (mm/memcontrol.c). */
+		s->limits.group |= kills_group(css) & (s->limits.at >= i);
 		css = parent_css(css);
 	}
 	return 0;
@@ -630,6 +681,18 @@ static __always_inline void write_limits(struct oom_scratch *s, const struct oom
 
 /* ---- a kill ---- */
 
+/* Global: the main program goes on with one state. */
+__noinline int read_paths_of_kill(__u64 css_set, __u64 root)
+{
+	__u32 zero = 0;
+	struct oom_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+
+	if (s)
+		s->names_bytes = read_paths(css_set, root, PATH_OF_KILL, &s->end.victim,
+					    &s->end.root, s->end.names);
+	return 0;
+}
+
 /* Reads the cgroup of a thread that has the mm: an exited leader may be left behind in another. */
 static __always_inline void read_cgroups(struct oom_scratch *s, __u64 victim,
 					 const struct oom_state *st)
@@ -641,10 +704,7 @@ static __always_inline void read_cgroups(struct oom_scratch *s, __u64 victim,
 	if (!kaddr(kcast(struct task_struct, victim), mm))
 		task = find_mm_thread(victim, 0);
 	css_set = task ? kaddr(kcast(struct task_struct, task), cgroups) : 0;
-	read_path(css_set);
-	s->end.victim = s->path.path;
-	read_path(st->root);
-	s->end.root = s->path.path;
+	read_paths_of_kill(css_set, st->root);
 	write_limits(s, st, css_set);
 }
 
@@ -653,7 +713,7 @@ static __always_inline void write_end(struct oom_scratch *s, __u64 began, bool t
 {
 	const struct oom_walk *w = &s->walk;
 	struct zmem_oom_end *end = &s->end;
-	__u32 size = s->words;
+	__u64 size = s->names_bytes;
 
 	end->head = (struct zmem_oom_head){ZMEM_OOM_END, w->kill};
 	end->boottime_ns = bpf_ktime_get_boot_ns();
@@ -666,9 +726,9 @@ static __always_inline void write_end(struct oom_scratch *s, __u64 began, bool t
 	end->unread = w->unread;
 	end->counted = !w->node;
 	end->took_ns = bpf_ktime_get_ns() - began;
-	if (size > 2 * ZMEM_OOM_PATH_WORDS)
+	if (size > sizeof(end->names))
 		return;
-	size = __builtin_offsetof(struct zmem_oom_end, names) + size * sizeof(__u64);
+	size += __builtin_offsetof(struct zmem_oom_end, names);
 	bpf_ringbuf_output(&ring, end, size, RB_FORCE_WAKEUP);
 }
 
@@ -722,7 +782,7 @@ int oom_kill(__u64 *ctx)
 	/* oom_lock is held: there is one kill at a time. */
 	w->kill = ++st->kills;
 	find_victim(*(volatile __u64 *)&s->argument, w);
-	s->words = 0;
+	s->names_bytes = 0;
 	s->end.victim = s->end.root = (struct zmem_oom_path){};
 	if (w->victim) {
 		int written = write_process(w->victim, ZMEM_OOM_VICTIM, w->kill);

@@ -60,6 +60,50 @@ __noinline int read_of_signal(__u64 leader)
 	return s && read_process(leader, &s->record);
 }
 
+/* Of signals without a turn (zmem/oom.h). */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, ZMEM_SIGNALS_OVER);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct zmem_oom_over);
+} over SEC(".maps");
+
+/* Global: verified once. */
+__noinline __u64 cgroup_number(__u64 css_set)
+{
+	struct path_walk w;
+
+	if (!bpf_core_field_exists(struct task_struct, cgroups) ||
+	    !bpf_core_field_exists(struct kernfs_node, id) || !path_begin(css_set, &w))
+		return 0;
+	return kget(kcast(struct kernfs_node, w.node), id);
+}
+
+/* Adds a receiver to a sum. Returns 0 if its slot is that of others. Global: verified once. */
+__noinline int add_over(__u64 task, __u64 cgroup, __u32 signal, __u64 pages)
+{
+	const struct pid_view view = reader_view();
+	const __u32 sender = pid_number(kget(kcast(struct task_struct, task), thread_pid), &view);
+	const __u64 now = bpf_ktime_get_boot_ns();
+	__u32 slot = (sender + (__u32)cgroup) % ZMEM_SIGNALS_OVER;
+	struct zmem_oom_over *sum = bpf_map_lookup_elem(&over, &slot);
+
+	if (!sum)
+		return 0;
+	if (sum->cgroup != cgroup || sum->sender != sender || sum->signal != signal) {
+		if (sum->boottime_ns && now - sum->boottime_ns < ZMEM_OVER_IDLE_NS)
+			return 0;
+		sum->cgroup = cgroup;
+		sum->sender = sender;
+		sum->signal = signal;
+	}
+	sum->boottime_ns = now;
+	__sync_fetch_and_add(&sum->count, 1);
+	__sync_fetch_and_add(&sum->pages, pages);
+	return 1;
+}
+
 /* Uses one of so many turns a second. CPUs that race may use the same one. */
 static __always_inline bool use_turn(__u64 *used_ns)
 {
@@ -81,7 +125,8 @@ int signal_sent(__u64 *ctx)
 	struct signal_scratch *s;
 	struct oom_state *st;
 	__u32 zero = 0, uid;
-	__u64 sender, receiver;
+	__u64 sender, receiver, css_set = 0, pages, cgroup;
+	long bytes;
 
 	if ((sig != SIGKILL && sig != SIGTERM) || (__u32)ctx[4] != TRACE_SIGNAL_DELIVERED)
 		return 0;
@@ -101,13 +146,19 @@ int signal_sent(__u64 *ctx)
 	uid = kget(kget(current, real_cred), euid.val);
 	if (sig == SIGTERM && (uid || kaddr(kget(current, signal), tty)))
 		return 0;
-	if (!read_of_signal(receiver) ||
-	    s->record.record.rss[ZMEM_RSS_ANON] + s->record.record.rss[ZMEM_RSS_SWAP] < st->least)
+	if (!read_of_signal(receiver))
 		return 0;
+	pages = s->record.record.rss[ZMEM_RSS_ANON] + s->record.record.rss[ZMEM_RSS_SWAP];
+	if ((__s64)pages < st->least)
+		return 0;
+	if (bpf_core_field_exists(struct task_struct, cgroups))
+		css_set = kaddr(kcast(struct task_struct, receiver), cgroups);
+	cgroup = cgroup_number(css_set);
 	/* Other users cannot use up the turns of root. The rest of the ring is for kills. */
 	if (!use_turn(uid ? &st->used_ns[0] : &st->used_ns[1]) ||
 	    bpf_ringbuf_query(&ring, RB_AVAIL_DATA) > ZMEM_OOM_RING / 4) {
-		__sync_fetch_and_add(&st->over, 1);
+		if (!add_over(sender, cgroup, sig, pages))
+			__sync_fetch_and_add(&st->over, 1);
 		return 0;
 	}
 	s->message.receiver = s->record;
@@ -115,8 +166,16 @@ int signal_sent(__u64 *ctx)
 	read_of_signal(sender);
 	s->message.sender = s->record.record;
 	s->message.boottime_ns = bpf_ktime_get_boot_ns();
+	s->message.cgroup = cgroup;
 	s->message.signal = sig;
-	if (bpf_ringbuf_output(&ring, &s->message, sizeof(s->message), RB_FORCE_WAKEUP))
+	s->message.path = s->message.root = (struct zmem_oom_path){};
+	bytes = read_paths(css_set, st->root, PATH_OF_SIGNAL, &s->message.path, &s->message.root,
+			   s->message.names);
+	if (bytes < 0 || bytes > (long)sizeof(s->message.names))
+		return 0;
+	if (bpf_ringbuf_output(&ring, &s->message,
+			       __builtin_offsetof(struct zmem_oom_signal, names) + bytes,
+			       RB_FORCE_WAKEUP))
 		__sync_fetch_and_add(&st->over, 1);
 	return 0;
 }

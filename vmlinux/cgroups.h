@@ -16,6 +16,7 @@ enum cgroup_subsys_id {
 struct kernfs_node {
 	struct kernfs_node *__parent;
 	const char *name;
+	unsigned long long id; /* since Linux 5.5; its inode number */
 };
 
 struct cgroup_root;
@@ -41,6 +42,7 @@ struct mem_cgroup___limits {
 	struct page_counter memory;
 	struct page_counter swap;  /* v2 */
 	struct page_counter memsw; /* v1: memory and swap */
+	bool oom_group;		   /* v2: memory.oom.group */
 };
 
 /* Its values are those of enum zmem_oom_constraint (include/linux/oom.h). */

@@ -17,7 +17,7 @@
 #define ZMEM_OOM_BUDGET_NS 4000000ULL
 /* And so long those that were not read are listed. */
 #define ZMEM_OOM_COUNT_NS   1000000ULL
-#define ZMEM_OOM_EPISODE_NS 2000000000ULL
+#define ZMEM_OOM_EPISODE_NS 1000000000ULL
 /* 5,000 processes; a power of two and of pages. */
 #define ZMEM_OOM_RING (1 << 21)
 /* Other processes leave so much room in the ring: for 100 victims and their ends. */
@@ -109,7 +109,8 @@ struct zmem_oom_limits {
 	__u32 constraint; /* enum zmem_oom_constraint */
 	__s32 order;	  /* of the allocation: 2^order pages. -1: SysRq */
 	__u32 at;	  /* the level that reached its limit; ZMEM_OOM_NOWHERE: none of these */
-	__u32 v2;
+	__u16 v2;
+	__u16 group; /* one of them, up to the one that reached its limit, has memory.oom.group */
 	__u32 count;
 	/* From the victim's own one up to the root. The message ends with the last one. */
 	struct zmem_oom_level level[ZMEM_OOM_LEVELS + 1];
@@ -160,7 +161,27 @@ struct zmem_oom_signal {
 	struct zmem_oom_record receiver;
 	struct zmem_record sender; /* kind 0: it is not in the reader's namespace, or ends, too */
 	__u64 boottime_ns;
+	__u64 cgroup; /* of the receiver: the inode number of its directory; 0: not known */
 	__u64 signal; /* SIGKILL; SIGTERM of root without a terminal */
+	struct zmem_oom_path path;
+	struct zmem_oom_path root; /* as of a kill */
+	__u64 names[2 * ZMEM_OOM_PATH_WORDS];
+};
+
+/*
+ * Signals for which there was no turn are summed, in a map that user space maps: those of a sender
+ * to a cgroup in the slot (sender + cgroup) % ZMEM_SIGNALS_OVER, which is a power of two. A slot is
+ * that of another sender and cgroup once it was not used for ZMEM_OVER_IDLE_NS. Sums never fall.
+ */
+#define ZMEM_SIGNALS_OVER 64
+#define ZMEM_OVER_IDLE_NS 3000000000ULL
+
+struct zmem_oom_over {
+	__u64 cgroup;
+	__u32 sender; /* pid, in the reader's namespace; 0: it is not in it */
+	__u32 signal;
+	__u64 count, pages; /* of receivers: anonymous memory and swap */
+	__u64 boottime_ns;  /* of the last one */
 };
 
 #endif

@@ -556,8 +556,10 @@ static void describe_levels(const struct oom_kill *kill, struct event_record *e)
 
 		e->level[i] = (struct event_level){l->usage, l->max, l->swap_usage, l->swap_max};
 	}
-	if (e->levels)
+	if (e->levels) {
 		event_set(e, EVENT_V2, kill->limits.v2);
+		event_set(e, EVENT_OOM_GROUP, kill->limits.group);
+	}
 	if (kill->limits.call)
 		event_set(e, EVENT_CALL, kill->limits.call);
 }

@@ -204,6 +204,7 @@ static const struct part oom_parts[] = {
 	{BPF_OOM_BEGIN, false, "oom_call_begin"},
 	{BPF_OOM_END, false, "oom_call_end"},
 	{BPF_LARGE, true, "large"},
+	{BPF_OVER, true, "over"},
 	{BPF_SIGNALS, false, "signal_sent"},
 	{BPF_RING, true, "ring"},
 	{},

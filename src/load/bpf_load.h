@@ -72,6 +72,7 @@ enum bpf_part {
 	BPF_OOM_BEGIN, /* around oom_kill_process(); an object may be loaded without them */
 	BPF_OOM_END,
 	BPF_LARGE,   /* a map of pids, to be mapped */
+	BPF_OVER,    /* a map of sums, likewise */
 	BPF_SIGNALS, /* the program on signal_generate */
 	/* of OBJECT_CENSUS: name an owner of frames, and the device of a page pool */
 	BPF_NAME,

@@ -17,6 +17,7 @@ enum event_kind {
 	EVENT_OOM_KILL = 1,
 	EVENT_PRESSURE = 2, /* memory was short; its end is a part of its own (recording_file.h) */
 	EVENT_SIGNAL = 3,   /* a process sent a signal that ends another one */
+	EVENT_UNRECORDED = 4, /* OOM kills that the kernel counted while none was recorded */
 };
 
 enum event_member {
@@ -27,7 +28,7 @@ enum event_member {
 	EVENT_TEXTS = 32,
 	EVENT_TEXTS_END = 51,
 	EVENT_MORE = 64,
-	EVENT_MEMBERS = 86,
+	EVENT_MEMBERS = 90,
 	EVENT_LEVELS = 128, /* struct event_level, from the victim's memory cgroup up */
 };
 
@@ -62,7 +63,8 @@ enum pressure_cause {
 	PRESSURE_REFAULTS = 1 << 3,  /* much was read again; looked at without PSI */
 };
 
-#define EVENT_TEXT 512 /* bytes of a text, with its terminator; longer ones are cut */
+#define EVENT_TEXT     512 /* bytes of a text, with its terminator; longer ones are cut */
+#define EVENT_WORKLOAD (2 * EVENT_TEXT + 16)
 
 struct event_record {
 	int64_t time_ms;
@@ -94,11 +96,18 @@ static inline void event_set(struct event_record *e, enum event_member m, uint64
 void event_set_text(struct event_record *e, enum event_member m, const char *text);
 /* NULL if it is absent. */
 const char *event_text(const struct event_record *e, enum event_member m);
+/*
+ * What a victim belongs to, in words that stay when it is started again: "pod shop/web-0",
+ * "container web", "unit web.service", else the path of its cgroup; in *buf if it is made there.
+ * NULL: nothing is known.
+ */
+const char *event_workload(const struct event_record *e, char buf[EVENT_WORKLOAD]);
 /* The level that reached its limit; NULL: none, or it is not known. */
 const struct event_level *event_level_at_limit(const struct event_record *e);
 /*
- * Whether two kills, one after the other, are of one group: of one call that killed or, where that
- * is not known, of one burst for the limit of one cgroup.
+ * Whether two kills, one after the other, are of one group (memory.oom.group): of one call that
+ * killed or, where that is not known, of one burst for the limit of one cgroup. In recordings of
+ * older versions it is not known whether there was a group.
  */
 bool event_same_group(const struct event_record *before, const struct event_record *after);
 /* Whether the limit of memory and swap (v1) was reached, while the limit of memory had room. */

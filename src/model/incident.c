@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "model/memcg.h"
 
 #define MINUTE_MS 60000
 
@@ -71,6 +72,9 @@ size_t incident_limit_events(const struct incident *i, struct limit_events *ret,
 					  was->oom_kills_known, was->oom_kills);
 		e.max = count_since(now->max_known, now->max, was->max_known, was->max);
 		e.high = count_since(now->high_known, now->high, was->high_known, was->high);
+		/* Without a limit of its own, it counts those of cgroups below it. */
+		if (!memcg_has_own_limit(i->during->memcg, i->during->memcg_count, now))
+			e.max = e.oom_kills = 0;
 		if (!e.oom_kills && !e.max && !e.high)
 			continue;
 		for (size_t b = 0; b < count && !below; b++)
@@ -162,7 +166,8 @@ void incident_add_charges(struct incident *i)
 	add_charge(i->charge, &i->charges, PART_PROCESSES, anon + freed);
 	/* Less is what CPUs hold back. */
 	if (rest - freed > SMALL)
-		add_charge(i->charge, &i->charges, PART_OTHER, rest - freed);
+		add_charge(i->charge, &i->charges,
+			   event_number(e, EVENT_TABLE) ? PART_OTHER : PART_UNREAD, rest - freed);
 }
 
 static unsigned count_names(const char *path)

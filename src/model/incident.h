@@ -45,8 +45,9 @@ enum incident_part {
 	PART_FILES,
 	PART_KERNEL,
 	PART_SOCKETS,
-	PART_SWAP,  /* if it was the limit of memory and swap */
-	PART_OTHER, /* freed before it was read, or a kind that memory.stat does not have */
+	PART_SWAP,   /* if it was the limit of memory and swap */
+	PART_OTHER,  /* freed before it was read, or a kind that memory.stat does not have */
+	PART_UNREAD, /* the same, or memory of processes that were not read */
 	INCIDENT_PARTS,
 };
 
@@ -55,19 +56,37 @@ struct incident_charge {
 	uint64_t bytes;
 };
 
+/*
+ * The kills that an event stands for: a group (memory.oom.group), of which it is the first one, or
+ * kills of one program in one workload, of which it is the newest one or the newest group. Of
+ * signals: those of one sender to one workload, one shortly after the other; it is the first one.
+ */
+struct burst {
+	size_t kills;	 /* or signals; 0: another event stands for it */
+	size_t calls;	 /* of the kernel: of each, one process was killed, or a group */
+	size_t groups;	 /* calls that killed several */
+	uint64_t missed; /* kills or signals before them that were only counted */
+	uint64_t bytes;	 /* of the receivers of signals: anonymous memory and swap */
+	int64_t since_ms, until_ms;
+};
+
 struct incident {
 	unsigned number; /* 1: the newest, as in --at event:1; 0: a signal has none */
 	const struct event_record *event;
 	const struct event_record *end; /* of memory that was short; NULL: no end was recorded */
 	const char *group_by; /* columns with commas between them; NULL: groups are programs */
 	bool goes_on;	      /* without an end: it was not over when the recording ended */
-	/* Of the list: so many equal kills in a row, of which it is the newest, those that were
-	 * only counted before them, and when they began. 0: it stands alone. */
-	size_t equal_kills;
-	uint64_t equal_missed;
-	int64_t equal_since_ms;
-	size_t group_kills; /* kills of its group (memory.oom.group), if it is the first; else 0 */
+	bool recorded_now;    /* the recording had not ended when it was read */
+	const char *workload; /* of the victim (event_workload()) */
+	/* The limit was lowered: what it was, and how long before the kill. 0: it was not. */
+	uint64_t limit_before;
+	int64_t limit_before_ms;
+	struct burst burst;	       /* of a kill */
 	const struct snapshot *during; /* at the event, or the last one before; NULL: no frame */
+	/* Of a kill: it has the processes of that moment, or of so long before, without the victims
+	 * since. */
+	bool table_known;
+	int64_t table_age_ms;
 	/* What was wrong then; at a kill, which frees memory, in the snapshot before. NULL:
 	 * likewise.
 	 */
@@ -131,8 +150,20 @@ static inline bool incident_is_of_cgroup(const struct incident *i)
 	       event_text(i->event, EVENT_LIMIT_CGROUP);
 }
 
+/* Whether the processes of that cgroup are known. */
+static inline bool incident_has_inside(const struct incident *i)
+{
+	return i->during && incident_is_of_cgroup(i) && i->table_known;
+}
+
 /* What a group of largest_inside held in shared memory, bytes. */
 uint64_t incident_shmem_of(const struct incident *i, const struct group_change *group);
+
+/* Whether processes may have had more of it: they were not read. */
+static inline bool incident_is_part(const struct incident *i, enum incident_part part)
+{
+	return part == PART_PROCESSES && !incident_has_inside(i);
+}
 
 /* Fills in what its cgroup was charged, once the snapshot is read. */
 void incident_add_charges(struct incident *i);
@@ -145,6 +176,11 @@ const char *incident_level_path(const struct event_record *e, unsigned level, ch
 static inline bool incident_is_signal(const struct incident *i)
 {
 	return event_number(i->event, EVENT_KIND) == EVENT_SIGNAL;
+}
+
+static inline bool incident_is_unrecorded(const struct incident *i)
+{
+	return event_number(i->event, EVENT_KIND) == EVENT_UNRECORDED;
 }
 
 /* How many processes there was no time for. False: they were not counted. */

@@ -65,6 +65,20 @@ static uint64_t left_of(const struct memcg *m, uint32_t page_size)
 	return m->limit > used ? m->limit - used : 0;
 }
 
+/* A cgroup has the lowest limit of those above it. */
+static bool is_own(const struct memcg *m, const struct memcg *above)
+{
+	return m->limit_known && !(above && above->limit_known && above->limit <= m->limit);
+}
+
+bool memcg_has_own_limit(const struct memcg *item, size_t count, const struct memcg *m)
+{
+	struct text_part path = part_of(m->path);
+	unsigned up = 0;
+
+	return is_own(m, find_above(item, count, &path, &up));
+}
+
 bool memcg_nearest(const struct memcg *item, size_t count, const struct memcg *m,
 		   uint32_t page_size, struct memcg_limit *ret)
 {
@@ -74,13 +88,9 @@ bool memcg_nearest(const struct memcg *item, size_t count, const struct memcg *m
 	for (unsigned up = 0; m;) {
 		unsigned here = up;
 		const struct memcg *above = find_above(item, count, &path, &up);
-		/* A cgroup has the lowest limit of those above it: is it its own? */
-		bool own = m->limit_known &&
-			   !(above && above->limit_known && above->limit <= m->limit);
-
 		uint64_t left = left_of(m, page_size);
 
-		if (own && m->current_known && (!known || left < ret->left)) {
+		if (is_own(m, above) && m->current_known && (!known || left < ret->left)) {
 			*ret = (struct memcg_limit){m->limit, left, here};
 			known = true;
 		}

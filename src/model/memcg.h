@@ -14,6 +14,8 @@ struct memcg_limit {
 	unsigned up;	      /* levels from the cgroup up to the one with the limit */
 };
 
+/* Whether its limit is its own, and not that of one above it. */
+bool memcg_has_own_limit(const struct memcg *item, size_t count, const struct memcg *m);
 /*
  * The limit that the cgroup reaches first if it alone grows: of its limit and those of the cgroups
  * above it, the one with the least left. The kernel drops page cache that was not used lately

@@ -24,9 +24,18 @@ union message {
 /* Signals come between the messages of a kill. */
 static void add_signal(struct oom_messages *m, const void *data, size_t len)
 {
-	if (len == sizeof(struct zmem_oom_signal) && m->signals.len <= BYTES_MAX &&
-	    strbuf_reserve(&m->signals, len))
-		strbuf_put(&m->signals, data, len);
+	struct zmem_oom_signal signal = {};
+
+	if (len < offsetof(struct zmem_oom_signal, names) || len > sizeof(signal) ||
+	    m->signals.len > BYTES_MAX || !strbuf_reserve(&m->signals, sizeof(signal)))
+		return;
+	memcpy(&signal, data, len);
+	/* Its names are not those of the message. */
+	if (len !=
+	    offsetof(struct zmem_oom_signal, names) +
+		    ((uint64_t)signal.path.words + signal.root.words) * sizeof(*signal.names))
+		signal.path = signal.root = (struct zmem_oom_path){};
+	strbuf_put(&m->signals, &signal, sizeof(signal));
 }
 
 void oom_messages_add(struct oom_messages *m, const void *data, size_t len)
@@ -34,13 +43,15 @@ void oom_messages_add(struct oom_messages *m, const void *data, size_t len)
 	uint32_t size = (uint32_t)len;
 	struct zmem_oom_head head;
 
-	if (len < sizeof(head) || len > sizeof(union message))
+	if (len < sizeof(head))
 		return;
 	memcpy(&head, data, sizeof(head));
 	if (head.what == ZMEM_OOM_SIGNAL) {
 		add_signal(m, data, len);
 		return;
 	}
+	if (len > sizeof(union message))
+		return;
 	if (m->bytes.len > BYTES_MAX || !strbuf_reserve(&m->bytes, sizeof(size) + len))
 		return;
 	strbuf_put(&m->bytes, &size, sizeof(size));
@@ -75,14 +86,15 @@ static int add_process(const struct oom_messages *m, const struct zmem_oom_recor
 
 /* ---- cgroups ---- */
 
-static void read_cgroup(const struct zmem_oom_end *end, struct oom_cgroup *ret)
+/* `names`: of the path, then of the reader's root. */
+static void read_cgroup(const struct zmem_oom_path *path, const struct zmem_oom_path *root,
+			const __u64 *names, struct oom_cgroup *ret)
 {
 	struct oom_cgroup cgroup = {};
 
-	cgroup.status = cgroup_path_read(&end->victim, end->names, cgroup.path, cgroup.memory);
+	cgroup.status = cgroup_path_read(path, names, cgroup.path, cgroup.memory);
 	if (cgroup.status == ZMEM_OOM_PATH_KNOWN)
-		cgroup.status = cgroup_path_read(&end->root, end->names + end->victim.words,
-						 cgroup.root, NULL);
+		cgroup.status = cgroup_path_read(root, names + path->words, cgroup.root, NULL);
 	*ret = cgroup.status == ZMEM_OOM_PATH_KNOWN ? cgroup
 						    : (struct oom_cgroup){.status = cgroup.status};
 }
@@ -112,7 +124,7 @@ static void end_kill(struct oom_messages *m, const struct zmem_oom_end *end, str
 	kill->unread_list = m->unread;
 	kill->unread_listed = m->unread_count;
 	kill->missed = end->head.kill - m->kills - 1;
-	read_cgroup(end, &kill->cgroup);
+	read_cgroup(&end->victim, &end->root, end->names, &kill->cgroup);
 	m->kills = end->head.kill;
 }
 
@@ -137,6 +149,7 @@ static int read_limits(const struct oom_messages *m, const struct zmem_oom_limit
 	ret->order = from->order;
 	ret->at = from->at < from->count ? (int)from->at : -1;
 	ret->v2 = from->v2;
+	ret->group = from->group;
 	ret->count = from->count;
 	for (uint32_t i = 0; i < from->count; i++) {
 		const struct zmem_oom_level *level = &from->level[i];
@@ -257,6 +270,8 @@ int oom_messages_next_signal(struct oom_messages *m, struct oom_kill *ret,
 		ret->sender = message.sender.pid;
 	}
 	ret->signal = (int)message.signal;
+	ret->cgroup_number = message.cgroup;
+	read_cgroup(&message.path, &message.root, message.names, &ret->cgroup);
 	ret->boottime_ns = message.boottime_ns;
 	/* Messages of two CPUs may come in another order. */
 	missed = (int32_t)(message.receiver.head.kill - m->signals_over);

@@ -34,7 +34,11 @@ enum {
 struct oom_watch {
 	int link_fd[LINKS];
 	int ring_fd;
-	uint32_t *large; /* of ZMEM_OOM_LARGE_SLOTS */
+	uint32_t *large;		  /* of ZMEM_OOM_LARGE_SLOTS */
+	const struct zmem_oom_over *over; /* of ZMEM_SIGNALS_OVER; NULL: signals are not watched */
+	struct {
+		uint64_t count, pages;
+	} told[ZMEM_SIGNALS_OVER]; /* of them */
 	struct ring_buffer *ring;
 	struct oom_messages messages;
 	int log_fd;		     /* /dev/kmsg; -1: it may not be read */
@@ -75,6 +79,17 @@ static int map_large(struct oom_watch *w, const struct bpf_handle *object)
 	return 0;
 }
 
+static int map_over(struct oom_watch *w, const struct bpf_handle *object)
+{
+	void *map = mmap(NULL, ZMEM_SIGNALS_OVER * sizeof(*w->over), PROT_READ, MAP_SHARED,
+			 object->fd[BPF_OVER], 0);
+
+	if (map == MAP_FAILED)
+		return -errno;
+	w->over = map;
+	return 0;
+}
+
 static int attach(struct oom_watch *w, const struct bpf_handle *object, bool signals)
 {
 	int r = map_large(w, object);
@@ -86,6 +101,9 @@ static int attach(struct oom_watch *w, const struct bpf_handle *object, bool sig
 	if (w->link_fd[LINK_KILL] < 0)
 		return -errno;
 	if (signals) {
+		r = map_over(w, object);
+		if (r < 0)
+			return r;
 		w->link_fd[LINK_SIGNALS] = bpf_raw_tracepoint_open(NULL, object->fd[BPF_SIGNALS]);
 		if (w->link_fd[LINK_SIGNALS] < 0)
 			return -errno;
@@ -181,6 +199,8 @@ void oom_watch_close(struct oom_watch *w)
 		close_fd(&w->link_fd[i]);
 	if (w->large)
 		munmap(w->large, ZMEM_OOM_LARGE_SLOTS * sizeof(*w->large));
+	if (w->over)
+		munmap((void *)w->over, ZMEM_SIGNALS_OVER * sizeof(*w->over));
 	close_fd(&w->ring_fd);
 	close_fd(&w->log_fd);
 	oom_messages_done(&w->messages);
@@ -288,4 +308,28 @@ int oom_watch_next_signal(struct oom_watch *w, struct oom_kill *ret, struct snap
 	int r = oom_messages_next_signal(&w->messages, ret, snapshot);
 
 	return r == 1 && snapshot_finish(snapshot) < 0 ? -ENOMEM : r;
+}
+
+bool oom_watch_next_over(struct oom_watch *w, struct oom_over *ret)
+{
+	const uint32_t page = reader_limits().page_size;
+
+	for (size_t i = 0; w->over && i < ZMEM_SIGNALS_OVER; i++) {
+		const struct zmem_oom_over now = w->over[i];
+
+		if (now.count == w->told[i].count)
+			continue;
+		*ret = (struct oom_over){
+			.signal = (int)now.signal,
+			.sender = (pid_t)now.sender,
+			.cgroup_number = now.cgroup,
+			.count = now.count - w->told[i].count,
+			.bytes = (now.pages - w->told[i].pages) * page,
+			.boottime_ns = now.boottime_ns,
+		};
+		w->told[i].count = now.count;
+		w->told[i].pages = now.pages;
+		return true;
+	}
+	return false;
 }

@@ -41,6 +41,7 @@ struct oom_limits {
 	int32_t order;
 	int at; /* the level that reached its limit; -1: none of these */
 	bool v2;
+	bool group;				     /* memory.oom.group is set for the victim */
 	unsigned count;				     /* 0: they were not read */
 	struct oom_level level[ZMEM_OOM_LEVELS + 1]; /* from the memory cgroup of the victim up */
 };
@@ -53,8 +54,9 @@ struct oom_unread {
 
 /* A kill, or a signal: a signal has its time, the receiver as its victim, and what was missed. */
 struct oom_kill {
-	int signal;   /* 0: a kill */
-	pid_t sender; /* of the signal, in our pid namespace; 0: not known */
+	int signal;		/* 0: a kill */
+	pid_t sender;		/* of the signal, in our pid namespace; 0: not known */
+	uint64_t cgroup_number; /* of its receiver; 0: not known */
 	uint64_t boottime_ns;
 	uint64_t took_ns;   /* in the kernel, with a spinlock of the victim held */
 	int32_t kernel_pid; /* in the first pid namespace */
@@ -101,6 +103,18 @@ int oom_watch_next(struct oom_watch *w, struct oom_kill *ret, struct snapshot *s
 void oom_watch_note_large(struct oom_watch *w, const struct snapshot *s);
 /* The same for the next signal; the processes are its receiver and its sender. */
 int oom_watch_next_signal(struct oom_watch *w, struct oom_kill *ret, struct snapshot *snapshot);
+/*
+ * Signals of one sender to one cgroup that were only counted since the last call, for which there
+ * was no time in the kernel. Returns false if there are none.
+ */
+struct oom_over {
+	int signal;
+	pid_t sender;		/* 0: not known */
+	uint64_t cgroup_number; /* as of a signal */
+	uint64_t count, bytes;	/* of the receivers: anonymous memory and swap */
+	uint64_t boottime_ns;	/* of the last one */
+};
+bool oom_watch_next_over(struct oom_watch *w, struct oom_over *ret);
 void oom_watch_close(struct oom_watch *w);
 
 #endif

@@ -91,7 +91,7 @@ def events_of(directory, pids):
 
 def record(path, group, program, kills):
     """Records so many kills, each with all processes of its moment. Returns the pids. Other tests make kills, too:
-    the recording has only these. The kernel side reads all processes at one of the kills of 2 seconds."""
+    the recording has only these. The kernel side reads all processes at one of the kills of a second."""
     pids, end = [], time.monotonic() + 120
     with tempfile.TemporaryDirectory() as directory:
         def newest():

@@ -174,7 +174,12 @@ static void add_signal(struct fixture *f, uint32_t over, int pid, int sender)
 	if (sender)
 		s.sender = record;
 	s.sender.pid = sender;
-	oom_messages_add(&f->messages, &s, sizeof(s));
+	s.cgroup = 77;
+	s.path = (struct zmem_oom_path){ZMEM_OOM_PATH_KNOWN, 1, 1, 0};
+	s.root = (struct zmem_oom_path){ZMEM_OOM_PATH_KNOWN, 0, 0, 0};
+	memcpy(s.names, "web", 4);
+	oom_messages_add(&f->messages, &s,
+			 offsetof(struct zmem_oom_signal, names) + sizeof(*s.names));
 }
 
 static void assert_signal(struct fixture *f, int pid, int sender, uint32_t missed)
@@ -185,6 +190,9 @@ static void assert_signal(struct fixture *f, int pid, int sender, uint32_t misse
 	assert_int_equal(f->kill.pid, pid);
 	assert_int_equal(f->kill.sender, sender);
 	assert_int_equal(f->kill.missed, missed);
+	assert_int_equal(f->kill.cgroup_number, 77);
+	assert_int_equal(f->kill.cgroup.status, ZMEM_OOM_PATH_KNOWN);
+	assert_string_equal(f->kill.cgroup.path, "/web");
 	assert_int_equal(f->snapshot.count, sender ? 2 : 1);
 }
 
@@ -209,11 +217,15 @@ FIXTURE_TEST(signals)
 
 FIXTURE_TEST(bad_signals)
 {
-	const struct zmem_oom_signal bad = {.receiver.head.what = ZMEM_OOM_SIGNAL};
+	const struct zmem_oom_signal bad = {.receiver.head.what = ZMEM_OOM_SIGNAL,
+					    .path = {ZMEM_OOM_PATH_KNOWN, 1 << 30, 1, 0}};
 
+	/* Of another length than it says; too short; too long. */
 	oom_messages_add(&f->messages, &bad, sizeof(bad));
-	oom_messages_add(&f->messages, &bad, sizeof(bad) - 1);
+	oom_messages_add(&f->messages, &bad, offsetof(struct zmem_oom_signal, names) - 1);
+	oom_messages_add(&f->messages, &bad, sizeof(bad) + 1);
 	assert_int_equal(oom_messages_next_signal(&f->messages, &f->kill, &f->snapshot), -EBADMSG);
+	assert_int_equal(f->kill.cgroup.status, ZMEM_OOM_PATH_NONE);
 	assert_int_equal(oom_messages_next_signal(&f->messages, &f->kill, &f->snapshot), 0);
 	assert_none(f);
 }
