@@ -48,6 +48,10 @@ static int keeper_open(struct keeper *k, const struct options *o)
 		r->options.interval_ms = KEEP_INTERVAL;
 	k->ring_options.recording = recorder_options(o);
 	k->ring_options.recording.interval_ms = (uint32_t)r->options.interval_ms;
+	err = keeper_open_ring(k);
+	if (err)
+		return err;
+	keeper_read_last(k);
 	/* Without it the recording has frames, and no kills. */
 	k->oom = session_watch_kills(o, ZMEM_OOM_TABLES, "recorded", NULL);
 	interval = keeper_tick_ms(k);
@@ -58,9 +62,7 @@ static int keeper_open(struct keeper *k, const struct options *o)
 	if (err < 0)
 		return log_errno(err, "starting");
 	k->ticker.urgent_fd = k->pressure.fd;
-	err = keeper_open_ring(k);
-	if (err == 0)
-		err = recorder_open(r, &r->options);
+	err = recorder_open(r, &r->options);
 	k->moment.log_read = k->oom && oom_watch_reads_log(k->oom);
 	k->moment.selection = r->selects ? r->selection : NULL;
 	if (err == 0)
@@ -96,6 +98,8 @@ static int record_frames(struct keeper *k)
 		keeper_sync_events(k);
 		if (due || (event != TICKER_END && keeper_takes_survivors(k))) {
 			r = keeper_record_frame(k, due);
+			if (r == 0 && k->ring.frames)
+				keeper_record_unrecorded(k);
 			k->killed = false;
 		}
 	}

@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -18,7 +20,9 @@
 void keeper_close(struct keeper *k)
 {
 	oom_watch_close(k->oom);
+	free(k->signal);
 	arena_done(&k->episode.limits.arena);
+	arena_done(&k->absence.cgroups.arena);
 	pressure_watch_close(&k->pressure);
 	snapshot_done(&k->moment.snapshot);
 	shared_reader_done(&k->shared);
@@ -147,11 +151,23 @@ static void print_estimate(struct keeper *k, uint64_t before)
 		   is_digit(keep[k->kept.time_len - 1]) ? " s" : "", k->kept.size);
 }
 
+/* A file system may have bytes, and no room for another file. */
+static bool lacks_inodes(const struct keeper *k)
+{
+	struct statvfs st;
+
+	return fstatvfs(k->ring.dir, &st) == 0 && st.f_files && !st.f_favail;
+}
+
 void keeper_report_written(struct keeper *k, int r)
 {
 	if (r == k->error)
 		return;
-	if (r == -ENOSPC)
+	if (r == -ENOSPC && lacks_inodes(k))
+		log_error("%s: the file system has no inode left for another file: frames are "
+			  "dropped",
+			  k->path);
+	else if (r == -ENOSPC)
 		log_error("%s: the disk is full, or nearly (it leaves %d %% free): frames are "
 			  "dropped",
 			  k->path, RING_FREE_PERCENT);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What record --keep repeats until it is ended: it writes frames (keeper.c), episodes of short
- * memory with denser frames (keeper_episodes.c), and kills and signals (keeper_kills.c). Functions
- * that return int return 0 or an exit code after a message.
+ * memory with denser frames (keeper_episodes.c), kills and signals (keeper_kills.c), and kills that
+ * nothing recorded (keeper_absence.c). Functions that return int return 0 or an exit code after a
+ * message.
  */
 #ifndef ZMEM_RECORDER_KEEPER_H
 #define ZMEM_RECORDER_KEEPER_H
 
-#include "base/arena.h"
 #include "collect/oom_moment.h"
 #include "collect/shared_read.h"
+#include "recorder/cgroup_counts.h"
 #include "recorder/recorder.h"
 #include "recording/recording_ring.h"
 #include "session/background.h"
@@ -18,18 +19,6 @@
 
 /* While memory is short there is a frame each second. */
 #define DENSE_MS 1000
-
-/* How often a cgroup had reached its limits. */
-struct limit_count {
-	const char *path;
-	uint64_t times;
-};
-
-struct limit_counts {
-	struct arena arena;
-	struct limit_count *item;
-	size_t count;
-};
 
 /* Memory is short, or was until a while ago. */
 struct episode {
@@ -40,10 +29,25 @@ struct episode {
 	struct pressure_look first, last;
 	uint64_t available_least, swap_free_least;
 	uint64_t kills;
-	bool plenty;		    /* tasks waited, and the machine was not short */
-	unsigned looks;		    /* with a sign */
-	bool written;		    /* its beginning */
-	struct limit_counts limits; /* at the beginning */
+	bool plenty;		     /* tasks waited, and the machine was not short */
+	unsigned looks;		     /* with a sign */
+	bool written;		     /* its beginning */
+	struct cgroup_counts limits; /* at the beginning */
+};
+
+/* Those that are only counted have the names of a signal of the same sender to the same cgroup. */
+#define SIGNALS_KEPT 8
+
+/* What the kernel had counted when the last snapshot was taken, which may be of a recorder before.
+ */
+struct absence {
+	bool known;
+	int64_t time_ms; /* 0: there is none */
+	char boot_id[37];
+	uint64_t kills;		      /* with those that were recorded behind it */
+	struct cgroup_counts cgroups; /* kills of each */
+	struct oom_kills now;	      /* when this recorder began, at now_ms; 0: it has a frame */
+	int64_t now_ms;
 };
 
 /* What --keep says, in its own units. */
@@ -62,6 +66,10 @@ struct keeper {
 	const char *path;
 	struct oom_watch *oom; /* NULL: kills are not watched */
 	struct oom_moment moment;
+	struct absence absence;
+	struct event_record *signal; /* the last signals, in a ring, and the cgroup of each */
+	uint64_t signal_cgroup[SIGNALS_KEPT];
+	size_t signals;
 	struct shared_reader shared;
 	bool killed;	      /* kills were recorded since the last snapshot */
 	bool made_room;	      /* it was said that kills take the room of the oldest files */
@@ -114,7 +122,11 @@ bool keeper_is_due(struct keeper *k, bool stalled);
 
 /* Records the kills that have come: they were before what is seen from now on. */
 void keeper_record_kills(struct keeper *k);
-/* Records the signals that have come, behind the kills. */
+/* Before kills are watched: the last snapshot of the recording. */
+void keeper_read_last(struct keeper *k);
+/* Behind a frame: kills that nothing recorded, if the kernel has counted any. */
+void keeper_record_unrecorded(struct keeper *k);
+/* Records the signals that have come, behind the kills, and those that were only counted. */
 void keeper_record_signals(struct keeper *k);
 /* Whether a snapshot with the PSS of survivors of kills is taken now: at most one a second. */
 bool keeper_takes_survivors(struct keeper *k);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Episodes of short memory: when they begin and end, and denser frames meanwhile. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "recorder/keeper.h"
@@ -39,40 +38,20 @@ static void set_known(struct event_record *e, enum event_member m, bool known, u
 		event_set(e, m, value);
 }
 
-/* Remembers how often cgroups have reached their limits. */
-static void count_limits(const struct snapshot *s, struct limit_counts *ret)
-{
-	arena_clear(&ret->arena);
-	ret->count = 0;
-	ret->item = arena_zalloc(&ret->arena, s->memcg_count + 1, sizeof(*ret->item));
-	for (size_t i = 0; ret->item && i < s->memcg_count; i++) {
-		const struct memcg *m = &s->memcg[i];
-		const char *path = arena_strndup(&ret->arena, m->path, strlen(m->path));
-
-		if (path && (m->max_known || m->high_known))
-			ret->item[ret->count++] = (struct limit_count){path, m->max + m->high};
-	}
-}
-
 /*
  * The cgroup that has reached its limits most since; of the same counts the lowest. One that had no
  * processes then counts from its beginning. NULL: none.
  */
-static const char *find_limited(const struct snapshot *s, const struct limit_counts *before)
+static const char *find_limited(const struct snapshot *s, const struct cgroup_counts *before)
 {
 	const char *found = NULL;
 	uint64_t most = 1;
 
-	/* Both are sorted by path. */
-	for (size_t i = 0, n = 0; i < s->memcg_count; i++) {
+	for (size_t i = 0, at = 0; i < s->memcg_count; i++) {
 		const struct memcg *m = &s->memcg[i];
-		uint64_t now = m->max + m->high, was = 0;
+		uint64_t was = cgroup_counts_before(before, &at, m->path), now;
 
-		while (n < before->count && strcmp(before->item[n].path, m->path) < 0)
-			n++;
-		if (n < before->count && strcmp(before->item[n].path, m->path) == 0)
-			was = before->item[n].times;
-		if (now < was || now - was < most)
+		if (!cgroup_limit_hits(m, &now) || now < was || now - was < most)
 			continue;
 		most = now - was;
 		found = m->path;
@@ -121,9 +100,9 @@ static bool has_plenty(const struct pressure_look *look)
 
 static void begin_episode(struct keeper *k, const struct pressure_look *look, uint64_t now)
 {
-	struct limit_counts limits = k->episode.limits;
+	struct cgroup_counts limits = k->episode.limits;
 
-	count_limits(&k->recorder.session.collector.snapshot, &limits);
+	cgroup_counts_take(&limits, &k->recorder.session.collector.snapshot, cgroup_limit_hits);
 	k->episode = (struct episode){
 		.on = true,
 		.plenty = true,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "recorder/keeper.h"
 #include "session/log.h"
@@ -85,6 +86,63 @@ void keeper_record_kills(struct keeper *k)
 	k->episode.kills += (uint64_t)count;
 }
 
+/* ---- signals ---- */
+
+static void keep_signal(struct keeper *k, const struct event_record *e, uint64_t cgroup)
+{
+	const size_t at = k->signals % SIGNALS_KEPT;
+
+	if (!k->signal)
+		k->signal = calloc(SIGNALS_KEPT, sizeof(*k->signal));
+	if (!k->signal)
+		return;
+	k->signal[at] = *e;
+	k->signal_cgroup[at] = cgroup;
+	k->signals++;
+}
+
+/* The last signal of that sender to that cgroup; NULL: it is not among them. */
+static const struct event_record *find_signal(const struct keeper *k, const struct oom_over *over)
+{
+	for (size_t i = k->signals; i-- > 0 && i + SIGNALS_KEPT >= k->signals;) {
+		const struct event_record *e = &k->signal[i % SIGNALS_KEPT];
+
+		if (k->signal_cgroup[i % SIGNALS_KEPT] == over->cgroup_number &&
+		    event_number(e, EVENT_SENDER_PID) == (uint64_t)over->sender)
+			return e;
+	}
+	return NULL;
+}
+
+/* Signals that were only counted: of the sender and the cgroup of one that was read. */
+static void record_over(struct keeper *k, const struct oom_over *over)
+{
+	static const enum event_member text[] = {
+		EVENT_SENDER_COMM, EVENT_SENDER_NAME, EVENT_SENDER_UNIT, EVENT_SENDER_CONTAINER,
+		EVENT_CGROUP,	   EVENT_UNIT,	      EVENT_CONTAINER,	 EVENT_CONTAINER_ID,
+		EVENT_POD,	   EVENT_NAMESPACE};
+	const struct event_record *like = find_signal(k, over);
+	struct event_record *e = calloc(1, sizeof(*e));
+	int64_t boot_ms = keeper_boot_ms();
+	int written;
+
+	if (!e)
+		return;
+	e->time_ms = boot_ms + (int64_t)(over->boottime_ns / 1000000);
+	event_set(e, EVENT_KIND, EVENT_SIGNAL);
+	event_set(e, EVENT_SIGNAL_NUMBER, (uint64_t)over->signal);
+	event_set(e, EVENT_RECEIVERS, over->count);
+	event_set(e, EVENT_RECEIVERS_BYTES, over->bytes);
+	if (over->sender)
+		event_set(e, EVENT_SENDER_PID, (uint64_t)over->sender);
+	for (size_t i = 0; like && i < ARRAY_SIZE(text); i++)
+		event_set_text(e, text[i], event_text(like, text[i]));
+	written = recording_ring_signal(&k->ring, boot_ms, e);
+	if (written <= 0)
+		keeper_report_written(k, written);
+	free(e);
+}
+
 static int record_signal(struct keeper *k, const struct oom_kill *kill)
 {
 	struct event_record *e = calloc(1, sizeof(*e));
@@ -94,6 +152,7 @@ static int record_signal(struct keeper *k, const struct oom_kill *kill)
 	if (r == 0) {
 		set_time(k, kill);
 		oom_moment_describe_signal(&k->moment, kill, e);
+		keep_signal(k, e, kill->cgroup_number);
 		written = recording_ring_signal(&k->ring, (int64_t)k->moment.snapshot.host.boot_ms,
 						e);
 		if (written <= 0)
@@ -105,8 +164,9 @@ static int record_signal(struct keeper *k, const struct oom_kill *kill)
 
 void keeper_record_signals(struct keeper *k)
 {
+	struct oom_over over;
 	struct oom_kill kill;
-	int r, count = 0;
+	int r = 0, count = 0;
 
 	while (count++ < KILLS_AT_ONCE &&
 	       (r = oom_watch_next_signal(k->oom, &kill, &k->moment.snapshot)) != 0) {
@@ -116,6 +176,9 @@ void keeper_record_signals(struct keeper *k)
 		if (r < 0)
 			log_errno(r, "recording a signal");
 	}
+	/* Behind those that were read, which have the names. */
+	while (!r && oom_watch_next_over(k->oom, &over))
+		record_over(k, &over);
 }
 
 bool keeper_takes_survivors(struct keeper *k)

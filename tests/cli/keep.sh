@@ -61,7 +61,6 @@ refused '--at after the recording' 3 "--at 2100-01-01: the recording is from $ti
 refused '--at just before the recording' 3 'the recording is from' --replay "$dir" --at "$(before $((last - first + 1)))"
 tells '--at: the first frame' ".timestamp_ms == $first" --replay "$dir" --json --at "$(before $((last - first)))"
 refused '--since behind the end' 3 'nothing was recorded in this time' watch --replay "$dir" --since 2100-01-01
-refused '--at without a recording' 2 '--at needs --replay' --at 03:14
 refused '--since of snapshot' 2 'snapshot does not take --since' --replay "$dir" --since 03:14
 tells 'system --at' '.schema == "zmem.system"' system --replay "$dir" --json --at -0.01s
 
