@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* zmem-bpf incidents: OOM kills, signals and times of short memory in a recording. */
+#include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "command/table.h"
 #include "incidents/incidents.h"
 #include "report/incidents.h"
@@ -16,7 +18,7 @@
 #define ROWS_USUAL 5
 
 /* A time in UTC is shorter than others; with summer time there may be both. */
-static unsigned widest_time(const struct incidents *s)
+static unsigned widest_time(struct incidents *s)
 {
 	size_t most = strlen("WHEN");
 
@@ -27,6 +29,14 @@ static unsigned widest_time(const struct incidents *s)
 		most = len > most ? len : most;
 	}
 	return (unsigned)most;
+}
+
+/* Reads an event that no other one stands for. Returns as incidents_read_event(). */
+static int read_standing(struct incidents *s, size_t i)
+{
+	int is = incidents_read_event(s, i);
+
+	return is > 0 && incidents_is_told(s) ? 0 : is;
 }
 
 /*
@@ -43,7 +53,7 @@ static int show_list(struct incidents *s, const struct table_style *style, size_
 
 	*ret_count = 0;
 	for (size_t i = recording_reader_info(s->replay.reader)->events; i-- > 0;) {
-		int is = incidents_in_range(s, i) ? incidents_read_line(s, &i) : 0;
+		int is = incidents_in_range(s, i) ? read_standing(s, i) : 0;
 
 		if (is < 0)
 			return EXIT_FAILED;
@@ -62,7 +72,6 @@ static int show_list(struct incidents *s, const struct table_style *style, size_
 		}
 		render_incident_line(&s->out.buf, &s->incident, &columns, style);
 		lines++;
-		i -= s->incident.equal_kills ? s->incident.equal_kills - 1 : 0;
 	}
 	if (earlier)
 		strbuf_printf(&s->out.buf, "… and %zu earlier event%s\n", earlier,
@@ -74,13 +83,10 @@ static int show_one(struct incidents *s, size_t i, const struct table_style *sty
 {
 	const struct options *o = s->options;
 	size_t rows = o->top ? (size_t)o->top : ROWS_USUAL;
-	const bool first = incidents_find_group(s, i) == i;
-	int is = incidents_read_event(s, i), r;
+	int r = incidents_read_event(s, i);
 
-	if (is < 0)
+	if (r < 0)
 		return EXIT_FAILED;
-	if (!first)
-		s->incident.group_kills = 0;
 	r = incidents_read(s, i);
 	if (r == 0)
 		render_incident(&s->out.buf, &s->incident, rows, style);
@@ -103,6 +109,14 @@ static size_t frames_by(const struct incidents *s, int64_t time_ms)
 	return end;
 }
 
+/* Likewise, but each kill has a moment of its own. */
+static int read_near(struct incidents *s, size_t i)
+{
+	int is = incidents_read_event(s, i);
+
+	return is > 0 && incident_is_signal(&s->incident) && incidents_is_told(s) ? 0 : is;
+}
+
 /*
  * Finds the event nearest to a time: the newest one that began by then, or else the first one after
  * it. *ret_count: 0 if there is none.
@@ -121,9 +135,9 @@ static int find_nearest(struct incidents *s, int64_t time_ms, size_t *ret, size_
 			break;
 	}
 	for (size_t i = later; !is && i-- > 0; *ret = i)
-		is = incidents_read_event(s, i);
+		is = read_near(s, i);
 	for (size_t i = later; !is && i < events; i++) {
-		is = incidents_read_event(s, i);
+		is = read_near(s, i);
 		*ret = i;
 	}
 	*ret_count = is > 0;
@@ -139,8 +153,68 @@ static int find_event(struct incidents *s, size_t *ret, size_t *ret_count)
 	*ret_count = r == 0;
 	if (r >= 0)
 		return r;
-	r = replay_moment(&s->replay, o, "at", o->at, &moment);
+	r = replay_moment(&s->replay, o, "at", o->at, MOMENT_LATEST, &moment);
 	return r ? r : find_nearest(s, moment.last_ms, ret, ret_count);
+}
+
+/* ---- what was not recorded ---- */
+
+struct gaps {
+	size_t count;
+	int64_t from_ms, to_ms; /* of the longest one */
+};
+
+static void add_gap(struct gaps *g, const struct moment *range, int64_t from_ms, int64_t to_ms)
+{
+	from_ms = from_ms > range->first_ms ? from_ms : range->first_ms;
+	to_ms = to_ms < range->last_ms ? to_ms : range->last_ms;
+	if (from_ms >= to_ms)
+		return;
+	if (!g->count++ || to_ms - from_ms > g->to_ms - g->from_ms) {
+		g->from_ms = from_ms;
+		g->to_ms = to_ms;
+	}
+}
+
+/* The times of the range in which nothing was recorded; without a range those of the recording. */
+static struct gaps find_gaps(const struct incidents *s)
+{
+	const struct recording_reader *r = s->replay.reader;
+	struct moment range = s->range;
+	struct gaps gaps = {};
+	int64_t first_ms, last_ms;
+
+	recording_reader_range(r, &first_ms, &last_ms);
+	if (range.last_ms > s->now_ms)
+		range.last_ms = s->now_ms;
+	if (range.first_ms != MOMENT_LATEST)
+		add_gap(&gaps, &range, INT64_MIN, first_ms);
+	for (size_t i = 1; i < s->replay.frames; i++) {
+		if (recording_reader_gap(r, i))
+			add_gap(&gaps, &range, recording_reader_time(r, i - 1),
+				recording_reader_time(r, i));
+	}
+	if (s->range.last_ms != INT64_MAX && recording_reader_ended(r, range.last_ms))
+		add_gap(&gaps, &range, last_ms, INT64_MAX);
+	return gaps;
+}
+
+static void show_none(struct incidents *s)
+{
+	const struct gaps gaps = find_gaps(s);
+	const bool range = s->options->since || s->options->until;
+	struct strbuf *out = &s->out.buf;
+
+	strbuf_printf(out, "no OOM kill and no shortage of memory was recorded%s\n",
+		      range ? " in this time" : "");
+	if (!gaps.count)
+		return;
+	strbuf_printf(out, "nothing at all was recorded from %s to %s",
+		      time_text(gaps.from_ms).text, time_text(gaps.to_ms).text);
+	if (gaps.count > 1)
+		strbuf_printf(out, ", and at %zu other time%s", gaps.count - 1,
+			      gaps.count > 2 ? "s" : "");
+	strbuf_puts(out, "\n");
 }
 
 /* The list and the newest OOM kill, or the event of --at. */
@@ -154,8 +228,7 @@ static int show_table(struct incidents *s)
 	if (r)
 		return r;
 	if (!count) {
-		strbuf_printf(&s->out.buf, "no OOM kill and no shortage of memory was recorded%s\n",
-			      o->since || o->until ? " in this time" : "");
+		show_none(s);
 		return 0;
 	}
 	if (!o->at)
@@ -163,7 +236,7 @@ static int show_table(struct incidents *s)
 	return show_one(s, event, &style);
 }
 
-static bool is_chosen(const struct incidents *s, size_t i)
+static bool is_chosen(struct incidents *s, size_t i)
 {
 	return i == s->chosen;
 }
@@ -199,6 +272,7 @@ int command_incidents(const struct options *o)
 	cleanup(incidents_close) struct incidents s = {
 		.options = o,
 		.out.file.fd = -1,
+		.now_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000),
 	};
 	int r;
 
@@ -210,6 +284,8 @@ int command_incidents(const struct options *o)
 		r = replay_range(&s.replay, o, &s.range);
 	if (r == 0)
 		r = secure_loaded(o->output, LATER_READS);
+	if (r == 0 && incidents_find_bursts(&s) < 0)
+		r = log_errno(-ENOMEM, "reading %s", s.replay.path);
 	if (r == 0)
 		r = output_open(&s.out, o);
 	if (r == 0)

@@ -345,11 +345,16 @@ JSON_FIELD(
 #undef ROW
 #define ROW const struct incident_charge *r = row
 static const char *const part_name[INCIDENT_PARTS] = {
-	"processes", "tmpfs and shared memory", "files", "kernel", "sockets", "swap", "other"};
-JSON_KNOWN(charge_part, "part", TEXT, value_text(part_name[r->part]),
-	   "other: freed before it was read, or a kind that memory.stat does not have");
+	"processes", "tmpfs and shared memory", "files", "kernel", "sockets", "swap", "other",
+	"not read"};
+JSON_KNOWN(
+	charge_part, "part", TEXT, value_text(part_name[r->part]),
+	"other: freed before it was read, or a kind that memory.stat does not have. not read: the same, "
+	"or memory of processes that were not read");
 JSON_KNOWN(charge_bytes, "bytes", BYTES, value_bytes(true, r->bytes), "of that part");
-static FIELDS(charge, &field_charge_part, &field_charge_bytes);
+JSON_KNOWN(charge_least, "at_least", BOOL, value_bool(true, incident_is_part(of, r->part)),
+	   "true if it may be more: processes of that cgroup were not read");
+static FIELDS(charge, &field_charge_part, &field_charge_bytes, &field_charge_least);
 
 #undef ROW
 #define ROW const struct event_level *r = row
@@ -390,17 +395,37 @@ JSON_FIELD(earlier, "processes_earlier", AMOUNT,
 	   value_signed(i->during &&event_number(r, EVENT_TABLE),
 			i->during ? i->during->collection.earlier : 0),
 	   "processes among them that have the values of the snapshot before");
-JSON_FIELD(group_kills, "group_kills", AMOUNT, value_unsigned(i->group_kills, i->group_kills),
+JSON_FIELD(group_kills, "group_kills", AMOUNT,
+	   value_unsigned(i->burst.calls == 1 && i->burst.groups, i->burst.kills),
 	   "processes that were killed as a group (memory.oom.group), of which this one was the "
 	   "first. Null of all others");
+JSON_KNOWN(
+	count, "count", AMOUNT, value_unsigned(true, i->burst.kills),
+	"kills that this event stands for in the list: of its group, or of the same program and workload "
+	"one after the other. 0: another event stands for it");
+JSON_FIELD(span, "span_ms", AMOUNT,
+	   value_signed(i->burst.kills > 1, i->burst.until_ms - i->burst.since_ms),
+	   "from the first of these kills to the last one. Null of a single one");
+JSON_FIELD(workload, "workload", TEXT, value_text(i->workload),
+	   "the pod, container or unit of the victim by its name, else its cgroup", NAME_MAX_BYTES);
+JSON_FIELD(
+	limit_before, "limit_before_bytes", BYTES, value_bytes(i->limit_before, i->limit_before),
+	"what the limit was before it was lowered, in the newest snapshot of the hour that has a higher "
+	"one. Null if there is none");
+JSON_FIELD(limit_before_ms, "limit_before_ms", AMOUNT,
+	   value_signed(i->limit_before, i->limit_before_ms), "how long before the kill that was");
+JSON_FIELD(
+	table_age, "table_age_ms", AMOUNT, value_signed(i->during, i->table_age_ms),
+	"how much older than the kill the processes are: 0 if it has a table of its own. Within a second "
+	"they are those of the kill before, without those killed since");
 JSON_FIELD(limits, "limits", OBJECT, value_row(i->during && i->baseline ? i : NULL),
 	   "cgroups that reached a limit, most kills first. Null if there is no snapshot before",
 	   .fields = &limits);
 OBJECT(largest, "largest", &largest, i, "the groups that held most, most first");
 OBJECT(grew, "grew", &grew, i, "the groups that had grown most over that time");
 #define INSIDE(name, json, all, help)                                                              \
-	JSON_FIELD(name, json, OBJECT, value_row(i->during &&incident_is_of_cgroup(i) ? i : NULL), \
-		   help, .fields = &(all))
+	JSON_FIELD(name, json, OBJECT, value_row(incident_has_inside(i) ? i : NULL), help,         \
+		   .fields = &(all))
 INSIDE(held_inside, "largest_in_cgroup", largest_inside,
        "the programs that held most in the cgroup that reached its limit. Null if it is not known");
 INSIDE(grown_inside, "grew_in_cgroup", grew_inside,
@@ -436,9 +461,10 @@ JSON_FIELD(files_reason, "files_reason", TEXT,
 	&field_limits, &field_largest, &field_grew, &field_ram, &field_ram_span, &field_machine
 FIELDS(incident_fields, &field_event_ID, &field_time, OF_TIME);
 FIELDS(kill_fields, OF_KILL);
-FIELDS(incident_kill_fields, &field_number, &field_event_ID, OF_KILL, &field_unread,
-       &field_unread_least, &field_earlier, &field_group_kills, &field_charges, &field_held_inside,
-       &field_grown_inside, OF_FILES, OF_TIME);
+FIELDS(incident_kill_fields, &field_number, &field_event_ID, &field_count, &field_span,
+       &field_workload, OF_KILL, &field_limit_before, &field_limit_before_ms, &field_table_age,
+       &field_unread, &field_unread_least, &field_earlier, &field_group_kills, &field_charges,
+       &field_held_inside, &field_grown_inside, OF_FILES, OF_TIME);
 
 static FIELDS(sender, &field_event_SENDER_PID, &field_event_SENDER_UID, &field_event_SENDER_COMM,
 	      &field_event_SENDER_NAME, &field_event_SENDER_UNIT, &field_event_SENDER_CONTAINER);
@@ -448,7 +474,16 @@ JSON_KNOWN(signal_kind, "kind", TEXT, value_text("signal"), "");
 OBJECT(sender, "sender", &sender, r,
        "the process that sent it. Null in all parts if it is not known");
 OBJECT(receiver, "victim", &victim, r, "the process that received it");
-FIELDS(incident_signal_fields, &field_event_ID, &field_signal_kind, &field_time, &field_signal,
+JSON_KNOWN(
+	receivers, "receivers_count", AMOUNT, value_unsigned(true, i->burst.kills),
+	"processes that got this signal from this sender, of the same workload, one shortly after the "
+	"other; this event is the first one. 0: another event stands for it");
+JSON_FIELD(receivers_bytes, "receivers_bytes", BYTES, value_bytes(i->burst.kills, i->burst.bytes),
+	   "their anonymous memory and swap");
+JSON_FIELD(signals_missed_all, "signals_missed_all", AMOUNT,
+	   value_unsigned(i->burst.kills, i->burst.missed), "signals_missed of all these events");
+FIELDS(incident_signal_fields, &field_event_ID, &field_receivers, &field_receivers_bytes,
+       &field_signals_missed_all, &field_workload, &field_signal_kind, &field_time, &field_signal,
        &field_sender, &field_receiver, &field_event_LIMIT, &field_event_SIGNALS_MISSED, OF_TIME);
 
 /* Bits are enum pressure_cause. */
@@ -476,16 +511,69 @@ JSON_FIELD(
 	"stall: tasks waited for memory (PSI). available: little RAM was available. swap: little swap "
 	"was free. refaults: much was read again, which is looked at without PSI",
 	.flags = FIELD_KNOWN, .words = causes);
-#define LEAST "the least of the whole time, or without an end the value at its beginning"
+/* The worst snapshot may have less, if no end was recorded. */
+static struct value least(const struct incident *i, enum event_member m, enum meminfo_counter c)
+{
+	const struct value known = bytes_of(worst_of(i), m);
+	const struct value then = i->during ? of_meminfo(i->during, c) : known;
+
+	return then.known && (!known.known || then.bytes < known.bytes) ? then : known;
+}
+
+#define LEAST "the least of the whole time"
 JSON_FIELD(available_least, "memory_available_least_bytes", BYTES,
-	   bytes_of(worst_of(i), EVENT_AVAILABLE), LEAST);
-JSON_FIELD(swap_free_least, "swap_free_least_bytes", BYTES, bytes_of(worst_of(i), EVENT_SWAP_FREE),
-	   LEAST);
+	   least(i, EVENT_AVAILABLE, MEMINFO_AVAILABLE), LEAST);
+JSON_FIELD(swap_free_least, "swap_free_least_bytes", BYTES,
+	   least(i, EVENT_SWAP_FREE, MEMINFO_SWAP_FREE), LEAST);
 JSON_FIELD(stalled, "stalled_us", AMOUNT, amount_of(i->end, EVENT_STALLED_US),
 	   "while some task waited for memory");
 JSON_FIELD(refaulted, "refaulted_bytes", BYTES, bytes_of(i->end, EVENT_REFAULTED),
 	   "read again soon after it was dropped or swapped out");
 JSON_FIELD(kills, "oom_kills", AMOUNT, amount_of(i->end, EVENT_KILLS), "in this time");
+#undef ROW
+#define ROW const struct snapshot *r = row
+static struct value swap_free(const struct snapshot *s)
+{
+	return of_meminfo(s, MEMINFO_SWAP_FREE);
+}
+
+JSON_FIELD(worst_swap_free, "swap_free_bytes", BYTES, swap_free(r), "SwapFree");
+JSON_FIELD(
+	worst_some, "psi_some_avg10_hundredths", AMOUNT,
+	value_unsigned(r->system.pressure.known, r->system.pressure.some_avg10),
+	"PSI: the share of 10 s in which some task waited for memory, in hundredths of a percent");
+JSON_FIELD(worst_full, "psi_full_avg10_hundredths", AMOUNT,
+	   value_unsigned(r->system.pressure.known, r->system.pressure.full_avg10),
+	   "likewise all tasks");
+static FIELDS(worst, &field_then, &field_available, &field_worst_swap_free, &field_worst_some,
+	      &field_worst_full);
+#undef ROW
+#define ROW                                                                                        \
+	const struct event_record *r = row;                                                        \
+	const struct incident *i = of;                                                             \
+	(void)i
+JSON_FIELD(
+	worst, "worst", OBJECT, value_row(i->during),
+	"the snapshot with the least available memory or, if the machine was not short, with the highest "
+	"PSI. What held most and what had grown is of it. Null without a snapshot",
+	.fields = &worst);
+JSON_KNOWN(goes_on, "goes_on", BOOL, value_bool(true, i->goes_on && i->recorded_now),
+	   "true if it was not over, and the recording goes on");
 FIELDS(incident_pressure_fields, &field_number, &field_event_ID, &field_pressure, &field_time,
-       &field_end, &field_plenty, &field_waiting_cgroup, &field_causes, &field_available_least,
-       &field_swap_free_least, &field_stalled, &field_refaulted, &field_kills, OF_FILES, OF_TIME);
+       &field_end, &field_goes_on, &field_worst, &field_plenty, &field_waiting_cgroup,
+       &field_causes, &field_available_least, &field_swap_free_least, &field_stalled,
+       &field_refaulted, &field_kills, OF_FILES, OF_TIME);
+
+JSON_KNOWN(unrecorded_kind, "kind", TEXT, value_text("kills_unrecorded"), "");
+JSON_FIELD(since_then, "since_ms", TIME, amount_of(r, EVENT_SINCE),
+	   "the last snapshot before them, or when the machine booted");
+JSON_FIELD(unrecorded_kills, "oom_kills", AMOUNT, amount_of(r, EVENT_KILLS),
+	   "processes that the kernel killed meanwhile, by its own count");
+JSON_FIELD(unrecorded_cgroup, "cgroup", TEXT, value_text(event_text(r, EVENT_LIMIT_CGROUP)),
+	   "the lowest cgroup that had all of them. Null if there is none, or it is not known",
+	   NAME_MAX_BYTES);
+JSON_KNOWN(unrecorded_time, "time_ms", TIME, value_signed(true, r->time_ms),
+	   "when the recording went on");
+FIELDS(incident_unrecorded_fields, &field_number, &field_event_ID, &field_unrecorded_kind,
+       &field_unrecorded_time, &field_since_then, &field_unrecorded_kills, &field_unrecorded_cgroup,
+       OF_TIME);

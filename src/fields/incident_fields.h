@@ -6,7 +6,8 @@
 #include "fields/field.h"
 
 /* Rows are struct event_record, of a struct incident. */
-extern const struct fields incident_kill_fields, incident_pressure_fields, incident_signal_fields;
+extern const struct fields incident_kill_fields, incident_pressure_fields,
+	incident_unrecorded_fields, incident_signal_fields;
 /* Fields that kills and short memory both have. */
 extern const struct fields incident_fields;
 /* Fields of a kill that follow from its event alone. */

@@ -26,17 +26,30 @@ SAID(lasted_ms, AMOUNT,
      value_signed(has_end(i) && (int64_t)i->end->number[EVENT_ENDED] >= r->time_ms,
 		  has_end(i) ? (int64_t)i->end->number[EVENT_ENDED] - r->time_ms : 0));
 SAID(no_end, TEXT,
-     value_text(has_end(i)   ? NULL
-		: i->goes_on ? "not over at the end of the recording"
-			     : "no end was recorded"));
+     value_text(has_end(i) ? NULL
+		: i->goes_on
+			? (i->recorded_now ? "it goes on" : "not over at the end of the recording")
+			: "no end was recorded"));
 SAID(signal_name, TEXT,
      value_text(event_number(r, EVENT_SIGNAL_NUMBER) == 9 ? "SIGKILL" : "SIGTERM"));
-static FIELDS(heading, &field_lasted_ms, &field_no_end, &field_signal_name);
+FLAG(several, i->burst.kills > 1);
+static FIELDS(heading, &field_lasted_ms, &field_no_end, &field_signal_name, &field_several);
 
 SENTENCES(kill_heading, &incident_kill_fields, NULL,
 	  "[event:{number+}  ]OOM kill at {time_ms}[  (event:{id})]");
 SENTENCES(signal_heading, &incident_signal_fields, &heading,
 	  "{signal_name} at {time_ms}[  (event:{id})]");
+SENTENCES(signal_line, &incident_signal_fields, &heading,
+	  "[{sender.name|60}||a process that is not known] sent {signal_name} to "
+	  "[{?several}[{workload}||no cgroup that is known]: {receivers_count} processes"
+	  "||[{victim.name|60}||a process that is not known][ (PID {victim.pid})]]"
+	  "[, {receivers_bytes+}]"
+	  "[, and to {signals_missed_all+} more that {was/were} only counted]");
+#define UNRECORDED                                                                                 \
+	"{oom_kills} OOM kill{s}[ in {cgroup}] between {since_ms} and {time_ms}, not recorded"
+SENTENCES(unrecorded_line, &incident_unrecorded_fields, NULL, UNRECORDED);
+SENTENCES(unrecorded_heading, &incident_unrecorded_fields, NULL,
+	  "[event:{number+}  ]" UNRECORDED "[  (event:{id})]");
 /* A machine that has memory is not short of it: tasks waited for the limit of a cgroup. */
 #define SHORTAGE "[{?machine_short}memory was short||tasks [of {cgroup} ]waited for memory]"
 SENTENCES(pressure_heading, &incident_pressure_fields, &heading,
@@ -54,18 +67,20 @@ static bool on_one_day(int64_t a_ms, int64_t b_ms)
 	       x.tm_yday == y.tm_yday;
 }
 
-SAID(equal_kills, AMOUNT, value_unsigned(true, i->equal_kills));
-SAID(equal_missed, AMOUNT, value_unsigned(true, i->equal_missed));
-SAID(equal_since, TIME, value_signed(true, i->equal_since_ms));
-FLAG(one_day, on_one_day(i->equal_since_ms, r->time_ms));
-SAID(group_kills, AMOUNT, value_unsigned(true, i->group_kills));
-static FIELDS(equal, &field_equal_kills, &field_equal_missed, &field_equal_since, &field_one_day,
-	      &field_group_kills);
+SAID(equal_kills, AMOUNT, value_unsigned(i->burst.calls > 1, i->burst.kills));
+SAID(equal_missed, AMOUNT, value_unsigned(true, i->burst.missed));
+SAID(equal_groups, AMOUNT, value_unsigned(true, i->burst.groups));
+SAID(equal_since, TIME, value_signed(true, i->burst.since_ms));
+SAID(equal_until, TIME, value_signed(true, i->burst.until_ms));
+FLAG(one_day, on_one_day(i->burst.since_ms, i->burst.until_ms));
+static FIELDS(equal, &field_equal_kills, &field_equal_missed, &field_equal_groups,
+	      &field_equal_since, &field_equal_until, &field_one_day);
 
 SENTENCES(kill_stands_for, &incident_kill_fields, &equal,
-	  "[{equal_kills+} kill{s} from [{?one_day}{equal_since|5}||{equal_since|16}] to "
-	  "{time_ms|5}[, and {equal_missed+} more that {was/were} only counted]]"
-	  "[[{?equal_kills}, ]{group_kills+} process{es} killed as a group]");
+	  "[{equal_kills+} kill{s}[ in {equal_groups+} group{s}] from "
+	  "[{?one_day}{equal_since|5}||{equal_since|16}] to {equal_until|5}"
+	  "[, and {equal_missed+} more that {was/were} only counted]"
+	  "||{group_kills+} process{es} killed as a group]");
 
 /* ---- the limit ---- */
 
@@ -109,13 +124,15 @@ SAID(swap_limit, BYTES,
 	const struct incident *i = of;                                                             \
 	(void)i
 static const char *const part_name[INCIDENT_PARTS] = {
-	"processes", "tmpfs and shared memory", "files", "kernel", "sockets", "swap", "other"};
+	"processes", "tmpfs and shared memory", "files", "kernel", "sockets", "swap", "other",
+	"not read"};
 SAID(part, TEXT, value_text(part_name[r->part]));
 SAID(bytes, BYTES, value_bytes(true, r->bytes));
+FLAG(at_least, incident_is_part(i, r->part));
 SAID(page_tables, BYTES,
      value_bytes(r->part == PART_KERNEL, most_of_kernel(i, EVENT_PART_PAGETABLES)));
 SAID(slab, BYTES, value_bytes(r->part == PART_KERNEL, most_of_kernel(i, EVENT_PART_SLAB)));
-static FIELDS(charge, &field_part, &field_bytes, &field_page_tables, &field_slab);
+static FIELDS(charge, &field_part, &field_at_least, &field_bytes, &field_page_tables, &field_slab);
 #undef ROW
 #define ROW                                                                                        \
 	const struct event_record *r = row;                                                        \
@@ -155,9 +172,10 @@ static FIELDS(limit, &field_limit_of, &field_of_swap, &field_from_counts, &field
 SENTENCES(
 	kill_limit_said, &incident_kill_fields, &limit,
 	"  limit reached: [{limit_of}[ {cgroup}][ ({limit_owner})]"
-	"[, {limit_bytes}[{?of_swap} of memory and swap]][{?from_counts} (from memory.events)]"
+	"[, {limit_bytes}[{?of_swap} of memory and swap]"
+	"[ (lowered: {limit_before_bytes+} {limit_before_ms} before)]][{?from_counts} (from memory.events)]"
 	"||not known ({constraint_reason})]",
-	"  it was filled by: {charges: {part} {bytes}[ (page tables {page_tables+})|| (slab {slab+})]}"
+	"  it was filled by: {charges: {part}[ {?at_least}at least] {bytes}[ (page tables {page_tables+})|| (slab {slab+})]}"
 	"[; swap {swap_usage}[ of {swap_limit}]]",
 	FILES);
 
@@ -205,8 +223,8 @@ SAID(no_table, TEXT, value_text(no_table(i)));
 FLAG(held_any, event_has(r, EVENT_RSS_ANON) || event_has(r, EVENT_RSS_FILE) ||
 		       event_has(r, EVENT_RSS_SHMEM) || event_has(r, EVENT_SWAP) ||
 		       event_has(r, EVENT_PGTABLES));
-static FIELDS(victim, &field_held_any, &field_container_part, &field_unit_part, &field_own_limit,
-	      &field_listed, &field_left_out, &field_no_table);
+static FIELDS(victim, &field_several, &field_held_any, &field_container_part, &field_unit_part,
+	      &field_own_limit, &field_listed, &field_left_out, &field_no_table);
 
 #define VICTIM(how)                                                                                \
 	"  " how ": {victim.name~|60}[, PID {victim.pid}][, user {victim.user}]"                   \
@@ -240,7 +258,9 @@ SENTENCES(
 	"  sent by: [{sender.name~|60}, PID {sender.pid}, uid {sender.uid~}||not known (a process "
 	"outside of the recorder's PID namespace, or one that ended)][, unit {sender.unit}]"
 	"[, container {sender.container}]",
-	"  {signals_missed+} signal{s} before it {was/were} only counted", VICTIM("received by"));
+	"{?several}  to [{workload}||no cgroup that is known]: {receivers_count} processes"
+	"[, {receivers_bytes}]; the first of them follows",
+	"  {signals_missed_all+} signal{s} before {was/were} only counted", VICTIM("received by"));
 
 /* ---- a shortage ---- */
 
@@ -248,17 +268,20 @@ FLAG(stalled, event_number(i->end ? i->end : r, EVENT_CAUSES) & 1);
 FLAG(little_ram, event_number(i->end ? i->end : r, EVENT_CAUSES) >> 1 & 1);
 FLAG(little_swap, event_number(i->end ? i->end : r, EVENT_CAUSES) >> 2 & 1);
 FLAG(read_again, event_number(i->end ? i->end : r, EVENT_CAUSES) >> 3 & 1);
-FLAG(ended, i->end);
+SAID(worst_full, RATIO,
+     value_signed(i->during && i->during->system.pressure.known &&
+			  i->during->system.pressure.full_avg10,
+		  i->during ? i->during->system.pressure.full_avg10 : 0));
 static FIELDS(shortage, &field_stalled, &field_little_ram, &field_little_swap, &field_read_again,
-	      &field_ended, &field_worth, &field_of_machine, &field_files_before_ms,
+	      &field_worst_full, &field_worth, &field_of_machine, &field_files_before_ms,
 	      &field_after_kill);
 
 SENTENCES(
 	pressure_signs_said, &incident_pressure_fields, &shortage,
 	"{?causes}  signs:[, {?stalled}tasks waited for memory][, {?little_ram}little RAM was available]"
 	"[, {?little_swap}little swap was free][, {?read_again}much was read again]",
-	"  [{?ended}at the worst||at its beginning]: RAM available {memory_available_least_bytes~}"
-	"[, swap free {swap_free_least_bytes}]",
+	"  at the worst[ ({worst.time_ms})]: RAM available {memory_available_least_bytes~}"
+	"[, swap free {swap_free_least_bytes}][, PSI full {worst_full} %]",
 	FILES,
 	"  meanwhile: {oom_kills} OOM kill{s}[, some task waited for {stalled_us}]"
 	"[, {refaulted_bytes} was read again]");
@@ -271,8 +294,9 @@ static FIELDS(machine, &field_ram);
 SENTENCES(incident_machine_said, &incident_fields, &machine,
 	  "  RAM {system.memory_total_bytes~}, available {system.memory_available_bytes~}; "
 	  "[{!system.swap_total_bytes}no swap"
-	  "||swap {system.swap_used_bytes} of {system.swap_total_bytes}||swap not known]"
-	  "[; zram takes {system.zram_bytes}][; in no process {system.swap_unattributed_bytes}]",
+	  "||swap {system.swap_used_bytes} of {system.swap_total_bytes}"
+	  "[; in no process {system.swap_unattributed_bytes+}]||swap not known]"
+	  "[; zram takes {system.zram_bytes}]",
 	  "  RAM by class over the last {ram_span_ms}: "
 	  "[{ram.large*5: {change_bytes} {title}}||no class changed much]");
 
@@ -285,17 +309,24 @@ FLAG(inside, r->inside);
 FLAG(all, r->all);
 SAID(by, TEXT, value_text(r->by));
 SAID(over_ms, AMOUNT, value_signed(true, r->over_ms));
-static FIELDS(tables, &field_cut, &field_inside, &field_all, &field_by, &field_over_ms);
+SAID(before_ms, AMOUNT, value_signed(r->before_ms > 0, r->before_ms));
+FLAG(less, r->less);
+static FIELDS(tables, &field_cut, &field_inside, &field_all, &field_by, &field_over_ms,
+	      &field_before_ms, &field_less);
+/* Of a kill that has no table of its own. */
+#define AGE "[, {before_ms} before[{?less}, without those killed since]]"
 
 SENTENCES(incident_limited_said, &tables, NULL,
 	  "  cgroups at a limit over the last {over_ms} (kills, at memory.max, at high):");
+SENTENCES(incident_largest_said, &tables, NULL,
+	  "  held most[{?cut} of those that were read], by {by}" AGE
+	  " (anonymous memory and swap; processes):");
+SENTENCES(incident_inside_said, &tables, NULL,
+	  "  in that cgroup[, {?cut}of those that were read][, by {by}]" AGE
+	  " (anonymous memory and swap; shared memory; processes):");
 SENTENCES(
-	incident_largest_said, &tables, NULL,
-	"  held most[{?cut} of those that were read], by {by} (anonymous memory and swap; processes):");
-SENTENCES(
-	incident_inside_said, &tables, NULL,
-	"  in that cgroup[, {?cut}of those that were read][, by {by}] (anonymous memory and swap; "
-	"shared memory; processes):");
+	incident_unread_said, &tables, NULL,
+	"  in that cgroup: not read (no table of all processes is of the second before the kill)");
 SENTENCES(incident_grew_said, &tables, NULL,
 	  "  grew[{?inside} in that cgroup] over the last {over_ms}[, {?all}which is all that was "
 	  "recorded]:");

@@ -129,7 +129,7 @@ static int read_growth(struct incidents *s, size_t frame, int window)
 	if (err == 0)
 		err = group_changes_make(&before, &after, group_of(s), INCIDENT_COUNTERS,
 					 &i->grew[window]);
-	if (err == 0 && incident_is_of_cgroup(i))
+	if (err == 0 && incident_has_inside(i))
 		err = compare_inside(s, &s->before[window], INCIDENT_COUNTERS,
 				     &i->grew_inside[window]);
 	i->grew_known[window] = err == 0;
@@ -157,7 +157,7 @@ static int read_inside(struct incidents *s)
 	struct incident *i = &s->incident;
 	int r = 0;
 
-	if (!incident_is_of_cgroup(i))
+	if (!incident_has_inside(i))
 		return 0;
 	r = compare_inside(s, NULL, INCIDENT_COUNTERS, &i->largest_inside);
 	if (r == 0)
@@ -173,6 +173,35 @@ static void choose_baseline(struct incident *i, struct snapshot *before)
 	i->baseline = i->grew_known[INCIDENT_TEN_MINUTES] ? &before[INCIDENT_TEN_MINUTES]
 		      : i->grew_known[INCIDENT_RECORDED]  ? &before[INCIDENT_RECORDED]
 							  : NULL;
+}
+
+/* Whether the limit of the cgroup was higher in a snapshot; the newest one that is asked counts. */
+static void look_at_limit(struct incident *i, const struct snapshot *before)
+{
+	const char *cgroup = event_text(i->event, EVENT_LIMIT_CGROUP);
+	const struct memcg *m = cgroup ? snapshot_find_memcg(before, cgroup) : NULL;
+
+	if (i->limit_before || !m || !m->limit_known ||
+	    m->limit <= event_number(i->event, EVENT_LIMIT))
+		return;
+	i->limit_before = m->limit;
+	i->limit_before_ms = i->event->time_ms - before->time_ms;
+}
+
+static void find_lowered_limit(struct incidents *s)
+{
+	struct incident *i = &s->incident;
+	const struct event_level *level = event_level_at_limit(i->event);
+
+	if (!incident_is_of_cgroup(i) || !event_has(i->event, EVENT_LIMIT) ||
+	    (level && event_limit_is_memsw(i->event, level)))
+		return;
+	if (s->just_before_read)
+		look_at_limit(i, &s->just_before);
+	for (int window = 0; window < INCIDENT_WINDOWS; window++) {
+		if (i->grew_known[window])
+			look_at_limit(i, &s->before[window]);
+	}
 }
 
 /* Compares the census nearest to the baseline with the one nearest to the event. */
@@ -298,6 +327,7 @@ static int find_wrong(struct incidents *s, size_t frame)
 	const struct snapshot *of = &s->during;
 
 	s->incident.findings = NULL;
+	s->just_before_read = false;
 	if (snapshot_is_kill(of)) {
 		if (!frame || recording_reader_time(s->replay.reader, frame - 1) <
 				      of->time_ms - JUST_BEFORE_MS)
@@ -305,6 +335,7 @@ static int find_wrong(struct incidents *s, size_t frame)
 		of = &s->just_before;
 		switch (incidents_read_frame(s, frame - 1, &s->just_before)) {
 		case 0:
+			s->just_before_read = true;
 			break;
 		case 1:
 			return 0;
@@ -315,6 +346,63 @@ static int find_wrong(struct incidents *s, size_t frame)
 	findings_find(of, NULL, &s->findings);
 	s->incident.findings = &s->findings;
 	return 0;
+}
+
+/* ---- the worst moment of a shortage ---- */
+
+/* There is one each second for an hour (keeper_episodes.c); then a longer interval. */
+#define WORST_FRAMES 5000
+
+struct worst {
+	bool known;
+	uint64_t available;
+	uint32_t full, some;
+};
+
+/*
+ * Whether less RAM is available than in all before; where tasks waited while the machine had
+ * memory, whether they waited more.
+ */
+static bool is_worse(const struct snapshot *s, bool plenty, struct worst *w)
+{
+	const struct system_info *system = &s->system;
+	const struct worst now = {
+		.known = plenty ? system->pressure.known
+				: meminfo_has(&system->meminfo, MEMINFO_AVAILABLE),
+		.available = system->meminfo.value[MEMINFO_AVAILABLE],
+		.full = system->pressure.full_avg10,
+		.some = system->pressure.some_avg10,
+	};
+	bool worse = plenty ? now.full > w->full || (now.full == w->full && now.some > w->some)
+			    : now.available < w->available;
+
+	if (!now.known || (w->known && !worse))
+		return false;
+	*w = now;
+	return true;
+}
+
+/* Finds the frame of the worst moment, which may be that of the beginning. */
+static size_t find_worst(struct incidents *s, size_t event, size_t first)
+{
+	struct recording_reader *r = s->replay.reader;
+	const int64_t until_ms = incidents_until(s, event);
+	const bool plenty = incident_is_plenty(&s->incident);
+	char why[RECORDING_REASON];
+	size_t worst = first, end = first + WORST_FRAMES;
+	struct worst w = {};
+
+	for (size_t i = first; i < s->replay.frames && i < end; i++) {
+		const struct snapshot *now;
+
+		if (recording_reader_time(r, i) > until_ms)
+			break;
+		/* The moment of a kill has no PSS. */
+		if (recording_reader_frame(r, i, &now, why) == 0 && !snapshot_is_kill(now) &&
+		    is_worse(now, plenty, &w))
+			worst = i;
+	}
+	return worst;
 }
 
 /* Reads what its snapshots tell of event i. Returns 0 or an exit code after a message. */
@@ -330,12 +418,12 @@ static int read_snapshots(struct incidents *s, size_t i)
 		s->incident.ram = (struct ram_changes){};
 		return 0;
 	}
-	/* Kills of a burst have the same snapshot. */
-	if (s->incident.during && s->frame == frame && !incident_is_of_cgroup(&s->incident))
-		return 0;
+	if (incident_is_pressure(&s->incident))
+		frame = find_worst(s, i, frame);
 	incidents_clear_groups(s);
 	s->incident.during = NULL;
 	s->incident.findings = NULL;
+	s->incident.limit_before = 0;
 	s->frame = frame;
 	r = incidents_read_frame(s, frame, &s->during);
 	if (r) {
@@ -344,7 +432,7 @@ static int read_snapshots(struct incidents *s, size_t i)
 		return r < 0 ? EXIT_FAILED : 0;
 	}
 	s->incident.during = &s->during;
-	if (join(s, &s->during) < 0)
+	if (incidents_read_table(s, i) < 0 || join(s, &s->during) < 0)
 		return log_errno(-ENOMEM, "comparing");
 	r = find_wrong(s, frame);
 	for (int key = 0; r == 0 && key < INCIDENT_KEYS; key++)
@@ -354,6 +442,7 @@ static int read_snapshots(struct incidents *s, size_t i)
 	for (int window = 0; r == 0 && window < INCIDENT_WINDOWS; window++)
 		r = read_growth(s, frame, window);
 	choose_baseline(&s->incident, s->before);
+	find_lowered_limit(s);
 	if (r == 0)
 		r = read_ram(s, frame);
 	if (r == 0)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The events of a recording: which there are, and which belong together. */
+/* The events of a recording: which there are, and which of them are in a range. */
 #include "incidents/incidents.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "query/change.h"
 #include "report/incidents.h"
 #include "session/log.h"
@@ -33,6 +35,8 @@ void incidents_close(struct incidents *s)
 	snapshot_done(&s->just_before);
 	for (int w = 0; w < INCIDENT_WINDOWS; w++)
 		snapshot_done(&s->before[w]);
+	free(s->until_ms);
+	free(s->burst);
 	output_close(&s->out);
 	replay_close(&s->replay);
 }
@@ -64,29 +68,36 @@ int incidents_read_frame(struct incidents *s, size_t frame, struct snapshot *ret
 #define DENSE_LATE_MS 5000 /* a machine in need may be late */
 
 /*
- * Whether memory was still short when the recording ended, of an event without an end: the recorder
- * did not stop meanwhile, and there is no later event of this kind.
+ * The time of the last frame that belongs to an event without an end: the recorder did not stop up
+ * to it, and there is no later event of this kind. *ret_end: the recording ended then. `other` is
+ * overwritten.
  */
-static bool goes_on(struct incidents *s, size_t event)
+static int64_t last_seen(struct incidents *s, size_t event, struct event_record *other,
+			 bool *ret_end)
 {
 	struct recording_reader *r = s->replay.reader;
-	int64_t began = recording_reader_event_time(r, event);
+	const size_t first = recording_reader_event_frame(r, event);
+	int64_t began = recording_reader_event_time(r, event), seen = began;
 	char why[RECORDING_REASON];
 
-	for (size_t i = recording_reader_event_frame(r, event) + 1; i < s->replay.frames; i++) {
+	*ret_end = false;
+	for (size_t i = first; i < s->replay.frames; i++) {
 		int64_t time_ms = recording_reader_time(r, i);
 		bool dense = time_ms - began < DENSE_MOST_MS;
 
-		if (recording_reader_gap(r, i) ||
-		    (dense && time_ms - recording_reader_time(r, i - 1) > DENSE_LATE_MS))
-			return false;
+		if (i > first &&
+		    (recording_reader_gap(r, i) ||
+		     (dense && time_ms - recording_reader_time(r, i - 1) > DENSE_LATE_MS)))
+			return seen;
+		seen = time_ms > seen ? time_ms : seen;
 	}
 	for (size_t i = event + 1; i < recording_reader_info(r)->events; i++) {
-		if (recording_reader_event(r, i, &s->end, why) == 0 &&
-		    s->end.number[EVENT_KIND] == EVENT_PRESSURE)
-			return false;
+		if (recording_reader_event(r, i, other, why) == 0 &&
+		    other->number[EVENT_KIND] == EVENT_PRESSURE)
+			return recording_reader_event_time(r, i);
 	}
-	return true;
+	*ret_end = true;
+	return seen;
 }
 
 int incidents_read_event(struct incidents *s, size_t i)
@@ -104,89 +115,51 @@ int incidents_read_event(struct incidents *s, size_t i)
 	}
 	if (r < 0)
 		replay_note_lost(&s->replay, s->options->quiet, why);
-	s->incident.goes_on = kind == EVENT_PRESSURE && r == 0 && goes_on(s, i);
+	s->incident.goes_on = false;
+	if (kind == EVENT_PRESSURE && r == 0)
+		last_seen(s, i, &s->end, &s->incident.goes_on);
+	s->incident.recorded_now = !recording_reader_ended(s->replay.reader, s->now_ms);
+	s->incident.workload = r >= 0 ? event_workload(&s->event, s->workload) : NULL;
 	s->incident.event = &s->event;
 	s->incident.number = recording_reader_event_number(s->replay.reader, i);
-	return kind == EVENT_OOM_KILL || kind == EVENT_SIGNAL || kind == EVENT_PRESSURE;
+	s->incident.burst = s->burst ? s->burst[i] : (struct burst){};
+	return kind >= EVENT_OOM_KILL && kind <= EVENT_UNRECORDED;
 }
 
-bool incidents_in_range(const struct incidents *s, size_t i)
+/* When the event was over, as far as that was recorded. */
+static int64_t find_until(struct incidents *s, size_t i)
+{
+	cleanup_free struct event_record *e = calloc(1, sizeof(*e));
+	struct recording_reader *r = s->replay.reader;
+	const int64_t time_ms = recording_reader_event_time(r, i);
+	char why[RECORDING_REASON];
+	bool end;
+
+	if (!e || recording_reader_event(r, i, e, why) < 0 ||
+	    e->number[EVENT_KIND] != EVENT_PRESSURE)
+		return time_ms;
+	if (recording_reader_event_end(r, i, e, why) > 0)
+		return event_has(e, EVENT_ENDED) ? (int64_t)e->number[EVENT_ENDED] : time_ms;
+	return last_seen(s, i, e, &end);
+}
+
+int64_t incidents_until(struct incidents *s, size_t i)
+{
+	if (!s->until_ms)
+		s->until_ms = calloc(recording_reader_info(s->replay.reader)->events,
+				     sizeof(*s->until_ms));
+	if (!s->until_ms)
+		return recording_reader_event_time(s->replay.reader, i);
+	if (!s->until_ms[i])
+		s->until_ms[i] = find_until(s, i);
+	return s->until_ms[i];
+}
+
+bool incidents_in_range(struct incidents *s, size_t i)
 {
 	int64_t time_ms = recording_reader_event_time(s->replay.reader, i);
 
-	return time_ms >= s->range.first_ms && time_ms <= s->range.last_ms;
-}
-
-size_t incidents_find_group(struct incidents *s, size_t event)
-{
-	struct recording_reader *r = s->replay.reader;
-	const size_t events = recording_reader_info(r)->events;
-	char why[RECORDING_REASON];
-	struct event_record *e = &s->event, *other = &s->end;
-	size_t last = event;
-
-	s->incident.group_kills = 0;
-	while (event && recording_reader_event(r, event, e, why) == 0 &&
-	       recording_reader_event(r, event - 1, other, why) == 0 && event_same_group(other, e))
-		event--;
-	if (recording_reader_event(r, last, e, why) < 0)
-		return event;
-	while (last + 1 < events && recording_reader_event(r, last + 1, other, why) == 0 &&
-	       event_same_group(e, other)) {
-		*e = *other;
-		last++;
-	}
-	s->incident.group_kills = last > event ? last - event + 1 : 0;
-	return event;
-}
-
-/* More equal kills in a row than so many are one line. */
-#define EQUAL_MOST 2
-
-static bool is_same_text(const struct event_record *a, const struct event_record *b,
-			 enum event_member m)
-{
-	const char *ta = event_text(a, m), *tb = event_text(b, m);
-
-	return ta && tb ? strcmp(ta, tb) == 0 : ta == tb;
-}
-
-/* Finds the kills before this one that are of the same program and cgroup, up to another event. */
-static void find_equal(struct incidents *s, size_t event)
-{
-	struct recording_reader *r = s->replay.reader;
-	char why[RECORDING_REASON];
-	size_t count = 1;
-
-	s->incident.equal_kills = 0;
-	s->incident.equal_missed = event_number(&s->event, EVENT_MISSED);
-	if (s->event.number[EVENT_KIND] != EVENT_OOM_KILL)
-		return;
-	for (size_t i = event; i-- > 0 && incidents_in_range(s, i) &&
-			       recording_reader_event(r, i, &s->end, why) == 0 &&
-			       s->end.number[EVENT_KIND] == EVENT_OOM_KILL &&
-			       is_same_text(&s->event, &s->end, EVENT_NAME) &&
-			       is_same_text(&s->event, &s->end, EVENT_CGROUP);
-	     count++) {
-		s->incident.equal_since_ms = s->end.time_ms;
-		s->incident.equal_missed += event_number(&s->end, EVENT_MISSED);
-	}
-	s->incident.equal_kills = count > EQUAL_MOST ? count : 0;
-}
-
-int incidents_read_line(struct incidents *s, size_t *event)
-{
-	size_t first = incidents_find_group(s, *event);
-	bool called = s->incident.group_kills && event_has(&s->event, EVENT_CALL);
-	int is = incidents_read_event(s, *event);
-
-	s->incident.equal_kills = 0;
-	if (is > 0 && !called)
-		find_equal(s, *event);
-	if (is <= 0 || s->incident.equal_kills || first == *event) {
-		s->incident.group_kills = 0;
-		return is;
-	}
-	*event = first;
-	return incidents_read_event(s, first);
+	if (time_ms >= s->range.first_ms || time_ms > s->range.last_ms)
+		return time_ms >= s->range.first_ms && time_ms <= s->range.last_ms;
+	return incidents_until(s, i) >= s->range.first_ms;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What a recording tells of OOM kills, signals and times of short memory: the events themselves
- * (incidents.c), what the snapshots around an event hold (incident_snapshots.c), and its documents
+ * (incidents.c), which kills belong together (bursts.c), what the snapshots around an event hold
+ * (incident_snapshots.c, of a kill without one of its own kill_table.c), and its documents
  * (incidents_documents.c). Functions that return int return 0, or an exit code after a message,
  * unless they say otherwise.
  */
@@ -20,14 +21,19 @@ struct incidents {
 	struct event_record event, end;
 	struct snapshot during, before[INCIDENT_WINDOWS]; /* their texts are borrowed */
 	struct snapshot just_before;			  /* a kill */
-	struct findings findings;			  /* of it, or of the event */
+	bool just_before_read;
+	struct findings findings; /* of it, or of the event */
 	struct incident incident;
+	char workload[EVENT_WORKLOAD];
 	size_t frame;		   /* of incident.during */
 	struct arena names;	   /* of incident.file */
 	struct arena joined;	   /* texts of groups by several columns */
 	const struct field *group; /* of --group-by; NULL: programs */
 	struct moment range;
-	size_t chosen; /* the event of --at */
+	int64_t now_ms;
+	struct burst *burst; /* of each event: bursts.c */
+	int64_t *until_ms;   /* of each event, as far as they are known: when it was over; else 0 */
+	size_t chosen;	     /* the event of --at */
 };
 
 /* ---- events ---- */
@@ -37,18 +43,19 @@ struct incidents {
  * corrupt, which is said once, or -1 after a message.
  */
 int incidents_read_event(struct incidents *s, size_t i);
-/* Whether the event is in the range of --since and --until. */
-bool incidents_in_range(const struct incidents *s, size_t i);
-/*
- * Finds the first kill of the group of a kill, and sets how many it has. Of an event that is no
- * kill it is the event itself. Reads the event.
- */
-size_t incidents_find_group(struct incidents *s, size_t event);
-/*
- * Reads the event of a line: of kills of one call, or of a burst, the first one; of equal kills the
- * newest. Returns as incidents_read_event().
- */
-int incidents_read_line(struct incidents *s, size_t *event);
+/* Whether the event, which may last, is partly in the range of --since and --until. */
+bool incidents_in_range(struct incidents *s, size_t i);
+/* Whether the event, which was read, is a kill or a signal that another event stands for. */
+static inline bool incidents_is_told(const struct incidents *s)
+{
+	const uint64_t kind = event_number(&s->event, EVENT_KIND);
+
+	return (kind == EVENT_OOM_KILL || kind == EVENT_SIGNAL) && !s->incident.burst.kills;
+}
+/* When the event was over, as far as that was recorded. */
+int64_t incidents_until(struct incidents *s, size_t i);
+/* Finds the bursts of the kills in the range. Returns 0 or -ENOMEM. */
+int incidents_find_bursts(struct incidents *s);
 void incidents_close(struct incidents *s);
 
 /* ---- the snapshots around an event ---- */
@@ -57,6 +64,11 @@ void incidents_close(struct incidents *s);
 int incidents_read(struct incidents *s, size_t i);
 /* Reads a copy of a frame. Returns 0, 1 if it is lost (said once), or -1 after a message. */
 int incidents_read_frame(struct incidents *s, size_t frame, struct snapshot *ret);
+/*
+ * Makes the snapshot of a kill that of its moment, as far as that was read: kill_table.c. Returns 0
+ * or -ENOMEM.
+ */
+int incidents_read_table(struct incidents *s, size_t event);
 /* Prints why a frame or an event could not be read. Returns the exit code. */
 int incidents_failed(const struct incidents *s, int r, const char *why);
 void incidents_clear_groups(struct incidents *s);
@@ -65,7 +77,7 @@ void incidents_clear_groups(struct incidents *s);
 
 /* Writes the array of the events that are `wanted`. `html`: for a page. */
 int incidents_write_json(struct incidents *s, bool html,
-			 bool (*wanted)(const struct incidents *s, size_t i));
+			 bool (*wanted)(struct incidents *s, size_t i));
 int incidents_write_page(struct incidents *s);
 
 #endif

@@ -10,7 +10,7 @@
 #include "session/session.h"
 
 int incidents_write_json(struct incidents *s, bool html,
-			 bool (*wanted)(const struct incidents *s, size_t i))
+			 bool (*wanted)(struct incidents *s, size_t i))
 {
 	struct incidents_json json = {
 		.out = &s->out.buf, .html = html, .group_by = s->incident.group_by};
@@ -92,7 +92,7 @@ static uint32_t count_of(const struct page *p, uint32_t most)
 }
 
 /* Whether the page has the event: in the range, and among the newest ones. */
-static bool page_has_event(const struct incidents *s, size_t i)
+static bool page_has_event(struct incidents *s, size_t i)
 {
 	size_t events = recording_reader_info(s->replay.reader)->events, newer = 0;
 
@@ -112,7 +112,7 @@ static void use_spread(struct page *p, uint32_t most, uint8_t use)
 /* Chooses frames of the whole range, and those of the events. */
 static int choose_frames(struct page *p)
 {
-	const struct incidents *s = p->incidents;
+	struct incidents *s = p->incidents;
 
 	p->use = calloc(p->last - p->first + 1, sizeof(*p->use));
 	if (!p->use)

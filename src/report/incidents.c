@@ -16,6 +16,33 @@
 
 static const char *const key_text[INCIDENT_KEYS] = {"program", "unit", "container", NULL};
 
+/* What each kind of event has. */
+struct incident_kind {
+	const struct fields *fields;
+	const struct sentences *heading;
+	const struct sentences *line;  /* in the list; NULL: columns */
+	const struct sentences *known; /* of the event; NULL: the heading has it */
+};
+
+static const struct incident_kind kind_of_kill = {&incident_kill_fields, &kill_heading, NULL,
+						  &kill_limit_said};
+
+static const struct incident_kind *kind_of(const struct incident *i)
+{
+	static const struct incident_kind pressure = {&incident_pressure_fields, &pressure_heading,
+						      &pressure_line, &pressure_signs_said},
+					  signal = {&incident_signal_fields, &signal_heading,
+						    &signal_line, &signal_said},
+					  unrecorded = {&incident_unrecorded_fields,
+							&unrecorded_heading, &unrecorded_line,
+							NULL};
+
+	return incident_is_pressure(i)	   ? &pressure
+	       : incident_is_signal(i)	   ? &signal
+	       : incident_is_unrecorded(i) ? &unrecorded
+					   : &kind_of_kill;
+}
+
 /* Anonymous memory and swap of the victim. False: not known. */
 static bool victim_bytes(const struct event_record *e, uint64_t *ret)
 {
@@ -141,17 +168,13 @@ void render_incident_line(struct strbuf *out, const struct incident *i,
 		line_printf(&l, "%5s  ", "-");
 	format_time(when, e->time_ms, TIME_TABLE);
 	line_printf(&l, "%-*s", (int)columns->when, when);
-	if (incident_is_pressure(i)) {
+	if (kind_of(i)->line) {
 		line_blanks(&l, 2);
-		say_first(&l, &(struct said){&pressure_line, e, i, style->bytes});
+		say_first(&l, &(struct said){kind_of(i)->line, e, i, style->bytes});
 		line_end(&l);
 		return;
 	}
-	if (incident_is_signal(i))
-		line_printf(&l, "  signal %-6llu  ",
-			    (unsigned long long)event_number(e, EVENT_SIGNAL_NUMBER));
-	else
-		line_printf(&l, "  %-13s  ", or_dash(constraint));
+	line_printf(&l, "  %-13s  ", or_dash(constraint));
 	if (event_has(e, EVENT_PID))
 		line_printf(&l, "%7llu", (unsigned long long)e->number[EVENT_PID]);
 	else
@@ -221,6 +244,8 @@ static void put_largest(struct strbuf *out, const struct incident *i, enum incid
 	const struct incident_table table = {
 		.cut = snapshot_is_cut(i->during),
 		.by = key == INCIDENT_ASKED ? i->group_by : key_text[key],
+		.before_ms = i->table_age_ms,
+		.less = i->table_known,
 	};
 
 	if (!g->count || (key != INCIDENT_NAME && g->count == 1 && !g->item[0].group))
@@ -235,8 +260,17 @@ static void put_largest_inside(struct strbuf *out, const struct incident *i, siz
 			       const struct table_style *style)
 {
 	const struct group_changes *g = &i->largest_inside;
-	const struct incident_table table = {.cut = snapshot_is_cut(i->during), .by = i->group_by};
+	const struct incident_table table = {
+		.cut = snapshot_is_cut(i->during),
+		.by = i->group_by,
+		.before_ms = i->table_age_ms,
+		.less = true,
+	};
 
+	if (!i->table_known) {
+		say_heading(out, &incident_unread_said, &table, style);
+		return;
+	}
 	say_heading(out, &incident_inside_said, &table, style);
 	for (size_t n = 0; n < g->count && n < rows; n++)
 		put_group(out, &g->item[n], false, i, style);
@@ -249,7 +283,7 @@ static bool put_growth(struct strbuf *out, const struct incident *i, enum incide
 		       size_t rows, const struct table_style *style)
 {
 	const struct incident_table table = {
-		.inside = incident_is_of_cgroup(i),
+		.inside = incident_has_inside(i),
 		.all = window == INCIDENT_RECORDED,
 		/* Whole seconds, as in JSON. */
 		.over_ms = window == INCIDENT_RECORDED ? i->recorded_ms / 1000 * 1000
@@ -314,22 +348,15 @@ static void put_findings(struct strbuf *out, const struct incident *i,
 void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 		     const struct table_style *style)
 {
-	const bool pressure = incident_is_pressure(i), signal = incident_is_signal(i);
-	const struct said heading = {pressure ? &pressure_heading
-				     : signal ? &signal_heading
-					      : &kill_heading,
-				     i->event, i, style->bytes};
+	const struct said heading = {kind_of(i)->heading, i->event, i, style->bytes};
 	struct line l = begin_line(out, style);
 
 	l.attr = ATTR_BOLD;
 	say_first(&l, &heading);
 	line_end(&l);
-	if (pressure) {
-		say_of(out, i, &pressure_signs_said, style);
-	} else if (signal) {
-		say_of(out, i, &signal_said, style);
-	} else {
-		say_of(out, i, &kill_limit_said, style);
+	if (kind_of(i)->known)
+		say_of(out, i, kind_of(i)->known, style);
+	if (kind_of(i) == &kind_of_kill) {
 		say_levels(out, i, style);
 		say_of(out, i, &kill_victim_said, style);
 	}
@@ -383,31 +410,55 @@ static bool first_known(const struct incident *i, int64_t *ret_ms)
 	return false;
 }
 
+/* "2025-11-22T03:14:15Z": of a time without its milliseconds all of that second is meant. */
+static bool put_second(struct strbuf *out, int64_t time_ms)
+{
+	char text[FORMAT_MAX + 1] = {};
+
+	if (!format_time(text, time_ms, TIME_JSON))
+		return false;
+	strbuf_printf(out, "%.*sZ", (int)(strchr(text, '.') - text), text);
+	return true;
+}
+
+/* A shortage is shown at its worst moment, against its beginning. */
+static void put_moment(struct strbuf *out, size_t line, const struct incident *i)
+{
+	if (!incident_is_pressure(i)) {
+		put_event(out, line, i);
+		return;
+	}
+	put_second(out, i->during->time_ms);
+	strbuf_putc(out, '\n');
+}
+
 void render_incident_next(struct strbuf *out, const struct incident *i, const char *dir, bool usual)
 {
-	char from[FORMAT_MAX + 1] = {};
 	size_t line = out->len;
-	int64_t from_ms;
+	int64_t from_ms = i->event->time_ms;
 
 	if (!i->during || !is_word(dir) || (!i->number && !event_text(i->event, EVENT_ID)))
 		return;
-	strbuf_printf(out, "next: zmem-bpf top --replay %s --at ", dir);
-	put_event(out, line, i);
-	if (!first_known(i, &from_ms) || !format_time(from, from_ms, TIME_JSON))
+	strbuf_puts(out, "next: zmem-bpf top ");
+	if (!usual)
+		strbuf_printf(out, "--replay %s ", dir);
+	strbuf_puts(out, "--at ");
+	put_moment(out, line, i);
+	if (incident_is_pressure(i) ? i->during->time_ms / 1000 <= from_ms / 1000
+				    : !first_known(i, &from_ms))
 		return;
-	/* Of a time without its milliseconds all of that second is meant. */
-	strcpy(strchr(from, '.'), "Z");
 	line = out->len;
-	strbuf_printf(out, "      zmem-bpf diff%s%s --from %s --to ", usual ? "" : " ",
-		      usual ? "" : dir, from);
-	put_event(out, line, i);
+	strbuf_printf(out, "      zmem-bpf diff%s%s --from ", usual ? "" : " ", usual ? "" : dir);
+	put_second(out, from_ms);
+	strbuf_puts(out, " --to ");
+	put_moment(out, line, i);
 }
 
 /* ---- JSON ---- */
 
 void render_incidents_json_begin(struct incidents_json *j)
 {
-	strbuf_puts(j->out, "{\"schema\":\"zmem.incidents\",\"schema_version\":\"1.8\",");
+	strbuf_puts(j->out, "{\"schema\":\"zmem.incidents\",\"schema_version\":\"1.9\",");
 	if (j->group_by)
 		strbuf_printf(j->out, "\"group_by\":\"%s\",", j->group_by);
 	strbuf_puts(j->out, "\n\"events\":[");
@@ -419,11 +470,7 @@ void render_incidents_json(struct incidents_json *j, const struct incident *i)
 
 	strbuf_puts(j->out, j->count++ ? ",\n" : "\n");
 	json_begin(w, '{');
-	json_all(w,
-		 incident_is_pressure(i) ? &incident_pressure_fields
-		 : incident_is_signal(i) ? &incident_signal_fields
-					 : &incident_kill_fields,
-		 i->event, i, false);
+	json_all(w, kind_of(i)->fields, i->event, i, false);
 	json_key_name(w, "findings");
 	if (i->findings)
 		json_put_findings(w, i->findings, FINDING_WARNING);

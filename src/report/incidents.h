@@ -21,7 +21,8 @@ void render_incident_line(struct strbuf *out, const struct incident *i,
 /* The screen of one event; at most `rows` groups of each kind. */
 void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 		     const struct table_style *style);
-/* Commands that show more of it. `dir`: the recording. `usual`: it is the one of diff alone. */
+/* Commands that show more of it. `dir`: the recording. `usual`: it is the one that is meant
+ * without a name. */
 void render_incident_next(struct strbuf *out, const struct incident *i, const char *dir,
 			  bool usual);
 

@@ -103,7 +103,7 @@ grow() {
 	wait "$1" 2>/dev/null
 }
 
-# The kernel side reads all processes at one of the kills of 2 seconds, in at most 5 ms.
+# The kernel side reads all processes at one of the kills of a second, in at most 5 ms.
 whole='.events[0] | .table and (.processes_late | not) and .kernel_ns < 10000000'
 
 # whole_kill: the kill of a process that the recording knew, at which all processes were read; its pid in $pid, and
@@ -441,7 +441,7 @@ shortage() {
 	"$PROGRAM" incidents "$dir" -J 2>/dev/null | jq -c '[.events[] | select(.kind == "pressure")][0]'
 }
 goes_on() {
-	"$PROGRAM" incidents "$dir" 2>/dev/null | grep -qE '^ +[0-9]+  20.*  tasks of [^ ]*'"${short##*/}"' waited for memory; not over at the end of the recording$'
+	"$PROGRAM" incidents "$dir" 2>/dev/null | grep -qE '^ +[0-9]+  20.*  tasks of [^ ]*'"${short##*/}"' waited for memory; it goes on$'
 }
 is_over() { shortage | jq -e '.end_time_ms' >/dev/null; }
 

@@ -128,7 +128,7 @@ kills() {
 		        # The room is for 5,000 processes; what is left is for the victims. A slow machine reads 600 in time.
 		        for _ in range(KILLS):
 		            pids.append(group.kill(program))
-		            time.sleep(2.1)  # time itself: all processes are read at one of the kills of 2 seconds
+		            time.sleep(1.1)  # time itself: all processes are read at one of the kills of a second
 		        recorder.send_signal(signal.SIGCONT)
 		        wait_until(lambda: len(oom.events_of(directory, pids)) == KILLS)
 		    finally:

@@ -74,6 +74,9 @@ def adapted(command, pids, without):
     # There is no kill in it: cli/incidents.sh has them.
     if verb in ("incidents", "diff") and not re.search(r"kept|\.zmem", command):
         command = re.sub(r"(--from|--to) [^ ]+", r"\1 -0s", command).replace(verb, verb + " kept")
+    elif re.search("--(at|since) ", command) and "--replay" not in words:
+        command = re.sub(" --(at|since) ", r" --replay kept --\1 ", command, count=1)
+        words += ["--replay"]
     if verb == "record" and "--keep" in words and "kept" not in words:
         command += " kept"
     if verb in ("watch", "grow", "top", "record") and ("--replay" not in words or verb == "top"):

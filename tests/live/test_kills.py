@@ -8,6 +8,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -102,6 +103,38 @@ def check_groups(group, program):
         same("by unit: a victim without one counts by its name", kills_until(serve, NAME, 1), 1)
 
 
+def check_unrecorded(group, program):
+    """Kills while no recorder ran, and while it could not watch them, are events of their own."""
+    directory = os.path.dirname(program)
+
+    def events(kept):
+        return [e for e in oom.document("incidents", kept)["events"] if e["kind"] == "kills_unrecorded"]
+
+    def record(kept, *options):
+        subprocess.run((PROGRAM, "-q", "record", "--keep", "1h", kept, "-i", "0.3", *options), check=True, timeout=120)
+
+    kept = directory + "/absent"
+    # Cgroups without processes are not read.
+    with subprocess.Popen(("sh", "-c", "echo $$ >%s/cgroup.procs; echo; exec cat" % group.path), stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as inside:
+        inside.stdout.readline()
+        record(kept, "-c", "2")
+        same("a recording that begins: none", events(kept), [])
+        for _ in range(3):
+            group.kill(program)
+        record(kept, "-c", "2")
+        inside.stdin.close()
+    found = events(kept)
+    # Other tests make kills as well.
+    result(len(found) == 1 and found[0]["oom_kills"] >= 3 and found[0]["since_ms"] < found[0]["time_ms"], "while no recorder ran", found)
+    result(found[0]["oom_kills"] > 3 or (found[0]["cgroup"] or "").endswith(os.path.basename(group.path)), "their cgroup", found)
+    text = subprocess.run((PROGRAM, "incidents", kept), stdout=subprocess.PIPE, text=True, check=True).stdout
+    result(re.search(r"^ +\d+  .*  \d+ OOM kills( in \S+)? between .* and .*, not recorded$", text, re.M), "in words", text)
+    known = [e["time_ms"] for e in found]
+    record(kept, "-c", "2")
+    result([e["time_ms"] for e in events(kept)][:1] == known, "once", events(kept))
+
+
 def time_line(screen):
     return screen.splitlines()[headings_at(screen) - 1]
 
@@ -147,5 +180,5 @@ def check_unwatched():
 run_checks((check_unwatched,))
 if need("bpf cgroups", "OOM kills"):
     with tempfile.TemporaryDirectory() as directory, oom.Group("zmem-kills", "8M") as group:
-        run_checks((check_counter, check_groups, check_top), group, oom.eater(directory, NAME))
+        run_checks((check_counter, check_groups, check_unrecorded, check_top), group, oom.eater(directory, NAME))
 sys.exit(exit_code())

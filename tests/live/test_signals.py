@@ -88,6 +88,14 @@ def check_senders(directory):
         found = recorder.wait_signals(child)
         result([(e["signal"], e["sender"]["pid"], e["sender"]["name"]) for e in found] == [(9, limited.pid, "timeout")], "timeout", found)
         end(limited)
+        # The cgroup of a process that no snapshot had.
+        with oom.Group("zmem-signals-new", "200M") as group:
+            held = hold(24, preexec_fn=lambda: oom.write(group.path + "/cgroup.procs", str(os.getpid())))
+            held.kill()
+            found = recorder.wait_signals(held.pid)
+            held.wait()
+            result([(e["victim"]["cgroup"] or "").split("/")[-1] for e in found] == [os.path.basename(group.path)],
+                   "the cgroup of one that has just begun", found)
         # Of a user: SIGKILL alone.
         held = hold(20, HANDLED, user=NOBODY)
         subprocess.run(("sh", "-c", "kill -15 $0 && kill -9 $0", str(held.pid)), user=NOBODY, check=True)
@@ -149,14 +157,27 @@ def check_burst(directory):
         burst = ("for i in range(%d):\n    pid = os.fork()\n    pid or signal.pause()\n    os.kill(pid, 9)\n    os.waitpid(pid, 0)\n" % BURST)
         sender = hold(20, "import os\n" + burst, start_new_session=True)
         victims = {group.kill(oom.eater(directory, "zmem-eats-too"))}
+
+        def own():
+            return [e for e in recorder.signals() if e["sender"]["pid"] == sender.pid]
+
+        def told():
+            """Without a further signal."""
+            return sum(e["receivers_count"] for e in own())
+
+        result(wait_until(lambda: told() == BURST), "each one is told", told())
+        result(16 <= sum(e["victim"]["pid"] is not None for e in own()) < BURST, "a part of the burst is noted", len(own()))
+        standing = [e for e in own() if e["receivers_count"]]
+        result(sum(e["receivers_bytes"] for e in standing) > BURST * (16 << 20), "with their memory", standing)
+        name = standing[0]["sender"]["name"]
+        text = subprocess.run((PROGRAM, "incidents", recorder.path), stdout=subprocess.PIPE, check=False).stdout.decode()
+        lines = [line for line in text.splitlines() if " %s sent SIGKILL to " % name in line]
+        result(len(lines) == len(standing) <= 3, "in few lines", lines)
         late = hold(20)
         time.sleep(1)  # time itself: there is a turn again
         late.kill()
         result(wait_until(lambda: recorder.signals(late.pid)), "a signal behind the burst is noted")
-        own = [e for e in recorder.signals() if e["sender"]["pid"] == sender.pid]
-        missed = sum(e["signals_missed"] for e in recorder.signals())
-        result(16 <= len(own) < BURST, "a part of the burst is noted", len(own))
-        result(len(own) + missed >= BURST, "the others are counted", (len(own), missed))
+        result(not sum(e["signals_missed"] for e in recorder.signals(late.pid)), "none is left to it", recorder.signals(late.pid))
         result(len(oom.events_of(recorder.path, victims)) == len(victims), "no OOM kill is lost")
         end(sender)
         end(late)

@@ -7,6 +7,12 @@
  *       pss=half    of every second process, as with --top
  *       available=BYTES  MemAvailable  maps=NUMBER of the first process, with the limit of 65,530
  *       time=SECONDS   since the epoch, of the first frame; a second to each further one
+ *       step=SECONDS   likewise, to each further one
+ *       short=A-B      memory is short from frame A, from 0, to frame B; "A-": its end is missing
+ *       least=A-BYTES  MemAvailable of frame A
+ *       moment=A       frame A is the moment of a kill
+ *       cgroup=TEXT    of all processes
+ *       event=A-MS,ID=VALUE,…  just before frame A, MS before its time: members as in event.def
  *       kill=NAME      each frame is the moment of an OOM kill of a process of that name and cgroup
  *   edit_recording texts FILE              every text of every process, a line each
  *   edit_recording own DIR OUT END PID…    of a directory: the OOM kills of these processes, of
@@ -54,6 +60,14 @@ static void set_available(struct meminfo *m, const char *bytes)
 	m->value[MEMINFO_AVAILABLE] = strtoull(bytes, NULL, 10);
 }
 
+static void set_least(struct meminfo *m, const char *text, size_t frame)
+{
+	char *end;
+
+	if (strtoul(text, &end, 10) == frame && *end)
+		set_available(m, end + 1);
+}
+
 static void set_maps(struct snapshot *s, const char *number)
 {
 	size_t i = 0;
@@ -80,10 +94,17 @@ static void change_frame(struct snapshot *s, const char *change, size_t frame)
 		set_swap(&s->system, text);
 	else if (strncmp(change, "available", len) == 0)
 		set_available(&s->system.meminfo, text);
+	else if (strncmp(change, "least", len) == 0)
+		set_least(&s->system.meminfo, text, frame);
 	else if (strncmp(change, "maps", len) == 0)
 		set_maps(s, text);
 	else if (strncmp(change, "time", len) == 0)
 		s->time_ms = (strtoll(text, NULL, 10) + (int64_t)frame) * 1000;
+	else if (strncmp(change, "step", len) == 0)
+		s->time_ms += (strtoll(text, NULL, 10) - 1) * (int64_t)frame * 1000;
+	else if (strncmp(change, "moment", len) == 0)
+		s->collection.duration_us =
+			strtoul(text, NULL, 10) == frame ? 0 : s->collection.duration_us;
 	else if (strcmp(change, "process=none") == 0)
 		s->count = s->collection.seen = s->collection.kernel_threads =
 			s->collection.zombies = 0;
@@ -92,11 +113,14 @@ static void change_frame(struct snapshot *s, const char *change, size_t frame)
 			snprintf(s->system.zram[i].name, sizeof(s->system.zram[i].name), "%s",
 				 text);
 	else if (strncmp(change, "user", len) != 0 && strncmp(change, "pss", len) != 0 &&
-		 strncmp(change, "kill", len) != 0)
+		 strncmp(change, "kill", len) != 0 && strncmp(change, "short", len) != 0 &&
+		 strncmp(change, "cgroup", len) != 0 && strncmp(change, "event", len) != 0)
 		fail(change);
 	for (size_t i = 0; i < s->count; i++) {
 		if (strncmp(change, "user", len) == 0)
 			s->process[i].user = text;
+		else if (strncmp(change, "cgroup", len) == 0)
+			s->process[i].cgroup = text;
 		else if (strncmp(change, "pss", len) == 0 && (i % 2 || strcmp(text, "half") != 0))
 			drop_pss(&s->process[i]);
 	}
@@ -112,6 +136,78 @@ static void write_kill(struct recording_writer *writer, const struct snapshot *s
 	event_set_text(&e, EVENT_COMM, name);
 	event_set_text(&e, EVENT_NAME, name);
 	event_set_text(&e, EVENT_CGROUP, name);
+	if (recording_writer_event(writer, &e) < 0)
+		fail("cannot encode");
+}
+
+/* The beginning of short memory just before frame A, and its end just behind frame B. */
+static void write_short(struct recording_writer *writer, const struct snapshot *s, const char *text,
+			size_t frame, bool behind, int64_t *began)
+{
+	struct event_record e = {};
+	char *end = NULL;
+	size_t first = strtoul(text, &end, 10),
+	       last = *end && end[1] ? strtoul(end + 1, NULL, 10) : 0;
+
+	if (frame != (behind ? last : first) || (behind && !last))
+		return;
+	e.time_ms = s->time_ms + (behind ? 1 : -1);
+	event_set(&e, EVENT_KIND, EVENT_PRESSURE);
+	event_set(&e, EVENT_CAUSES, PRESSURE_AVAILABLE);
+	if (behind) {
+		event_set(&e, EVENT_BEGAN, (uint64_t)*began);
+		event_set(&e, EVENT_ENDED, (uint64_t)s->time_ms);
+	} else {
+		*began = e.time_ms;
+	}
+	if (recording_writer_event(writer, &e) < 0)
+		fail("cannot encode");
+}
+
+static const struct {
+	const char *id;
+	enum event_member member;
+} member_ids[] = {
+#define ZMEM_EVENT(id, ...) {#id, EVENT_##id},
+#include "model/event.def"
+#undef ZMEM_EVENT
+};
+
+/* "PID=12" */
+static void set_member(struct event_record *e, const char *text)
+{
+	const char *value = strchr(text, '=');
+
+	for (size_t i = 0; value && i < sizeof(member_ids) / sizeof(*member_ids); i++) {
+		enum event_member m = member_ids[i].member;
+
+		if (strlen(member_ids[i].id) != (size_t)(value - text) ||
+		    strncmp(member_ids[i].id, text, (size_t)(value - text)) != 0)
+			continue;
+		if (m >= EVENT_TEXTS && m < EVENT_TEXTS_END)
+			event_set_text(e, m, value + 1);
+		else
+			event_set(e, m, strtoull(value + 1, NULL, 10));
+		return;
+	}
+	fail(text);
+}
+
+static void write_event(struct recording_writer *writer, const struct snapshot *s, const char *text,
+			size_t frame)
+{
+	cleanup_free char *copy = strdup(text);
+	struct event_record e = {};
+	char *rest = NULL, *end = NULL;
+
+	if (!copy)
+		fail("out of memory");
+	strtok_r(copy, ",", &rest);
+	if (strtoul(copy, &end, 10) != frame)
+		return;
+	e.time_ms = s->time_ms - (*end == '-' ? strtoll(end + 1, NULL, 10) : 0);
+	for (char *word; (word = strtok_r(NULL, ",", &rest));)
+		set_member(&e, word);
 	if (recording_writer_event(writer, &e) < 0)
 		fail("cannot encode");
 }
@@ -163,6 +259,7 @@ static void edit(struct recording_reader *reader, const char *path, char **word,
 	struct recording_writer writer;
 	struct strbuf out = {};
 	size_t event = 0;
+	int64_t began = 0;
 
 	recording_writer_init(&writer, &options, &out);
 	for (size_t i = 0; i < info->frames; i++) {
@@ -180,9 +277,17 @@ static void edit(struct recording_reader *reader, const char *path, char **word,
 		for (int k = 0; !owns && k < count; k++) {
 			if (strncmp(word[k], "kill=", 5) == 0)
 				write_kill(&writer, &s, word[k] + 5);
+			if (strncmp(word[k], "event=", 6) == 0)
+				write_event(&writer, &s, word[k] + 6, i);
+			if (strncmp(word[k], "short=", 6) == 0)
+				write_short(&writer, &s, word[k] + 6, i, false, &began);
 		}
 		if (recording_writer_append(&writer, &s) < 0)
 			fail("cannot encode");
+		for (int k = 0; !owns && k < count; k++) {
+			if (strncmp(word[k], "short=", 6) == 0)
+				write_short(&writer, &s, word[k] + 6, i, true, &began);
+		}
 	}
 	if (owns)
 		keep_events(reader, &writer, info->frames, &event, word, count);

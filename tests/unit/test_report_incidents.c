@@ -57,7 +57,10 @@ TEST(pressure)
 	event_set(&end, EVENT_CAUSES, 1);
 	check(&i, "    1  2025-11-22 03:14:15Z  memory was short; no end was recorded\n",
 	      "event:1  memory was short from 2025-11-22 03:14:15Z; no end was recorded");
-	i.goes_on = true;
+	i.goes_on = i.recorded_now = true;
+	check(&i, "    1  2025-11-22 03:14:15Z  memory was short; it goes on\n",
+	      "event:1  memory was short from 2025-11-22 03:14:15Z; it goes on");
+	i.recorded_now = false;
 	check(&i,
 	      "    1  2025-11-22 03:14:15Z  memory was short; not over at the end of the recording\n",
 	      "event:1  memory was short from 2025-11-22 03:14:15Z; not over at the end of the "
@@ -79,7 +82,12 @@ TEST(pressure)
 /* A counter that is lower than before belongs to another cgroup of that name. */
 TEST(limits)
 {
-	struct memcg before = {.path = "/a", .max_known = true, .max = 9}, now = before;
+	struct memcg before = {.path = "/a",
+			       .max_known = true,
+			       .max = 9,
+			       .limit_known = true,
+			       .limit = 1 << 20},
+		     now = before;
 	struct snapshot earlier = {.memcg = &before, .memcg_count = 1};
 	struct snapshot then = {.memcg = &now, .memcg_count = 1};
 	const struct incident i = {.during = &then, .baseline = &earlier};
@@ -92,21 +100,33 @@ TEST(limits)
 	now.max = 2;
 	assert_int_equal(incident_limit_events(&i, &e, 1), 1);
 	assert_int_equal(e.max, 2);
+	/* One that has no limit counts those of cgroups below it. */
+	now.limit_known = false;
+	assert_int_equal(incident_limit_events(&i, &e, 1), 0);
+	now.high_known = true;
+	now.high = 7;
+	assert_int_equal(incident_limit_events(&i, &e, 1), 1);
+	assert_int_equal(e.high, 7);
+	assert_int_equal(e.max, 0);
 }
 
 /* Equal kills in a row are one line: of a day, and of two. */
 TEST(equal_kills)
 {
 	static struct event_record event = {.time_ms = BEGAN};
-	struct incident i = {.number = 1,
-			     .event = &event,
-			     .equal_kills = 21,
-			     .equal_since_ms = BEGAN - 23 * 60000};
+	struct incident i = {
+		.number = 1,
+		.event = &event,
+		.burst = {.kills = 21,
+			  .calls = 21,
+			  .since_ms = BEGAN - 23 * 60000,
+			  .until_ms = BEGAN},
+	};
 	static const char line[] =
 		"    1  2025-11-22 03:14:15Z  -                    -           -  ";
 	static const char *const end[] = {"-, 21 kills from 02:51 to 03:14\n",
-					  "-, 21 kills from 2025-11-21 23:14 to 03:14, and 7 more "
-					  "that were only counted\n"};
+					  "-, 21 kills in 4 groups from 2025-11-21 23:14 to 03:14, "
+					  "and 7 more that were only counted\n"};
 
 	setenv("TZ", "UTC", 1);
 	tzset();
@@ -117,8 +137,9 @@ TEST(equal_kills)
 		render_incident_line(&out, &i, &columns, &style);
 		assert_memory_equal(strbuf_str(&out), line, sizeof(line) - 1);
 		assert_string_equal(strbuf_str(&out) + sizeof(line) - 1, end[n]);
-		i.equal_since_ms = BEGAN - 4 * 60 * 60000;
-		i.equal_missed = 7;
+		i.burst.since_ms = BEGAN - 4 * 60 * 60000;
+		i.burst.missed = 7;
+		i.burst.groups = 4;
 	}
 }
 
@@ -176,11 +197,10 @@ TEST(list)
 		list = incident_columns(strcmp(cases[c].zone, "UTC") == 0 ? 20 : 25, &at);
 		render_incident_heading(&out, &list, &at);
 		for (size_t n = 0; n < ARRAY_SIZE(event); n++) {
-			const struct incident i = {.number = (unsigned)n + 1,
-						   .event = &event[n],
-						   .equal_kills = n == 0 ? 21 : 0,
-						   .equal_since_ms = BEGAN - 23 * 60000,
-						   .group_kills = n == 1 ? 9 : 0};
+			static const struct burst burst[] = {
+				{21, 21, 0, 0, 0, BEGAN - 23 * 60000, BEGAN}, {9, 1, 1}, {1, 1}};
+			const struct incident i = {
+				.number = (unsigned)n + 1, .event = &event[n], .burst = burst[n]};
 
 			render_incident_line(&out, &i, &list, &at);
 		}
@@ -193,7 +213,7 @@ TEST(left_out)
 {
 	static struct event_record event = {.time_ms = BEGAN};
 	static struct snapshot then = {.time_ms = BEGAN - 1};
-	struct incident i = {.number = 1, .event = &event, .group_kills = 3};
+	struct incident i = {.number = 1, .event = &event, .burst = {3, 1, 1}};
 
 	event_set(&event, EVENT_KIND, EVENT_OOM_KILL);
 	event_set(&event, EVENT_LISTED, 1);
@@ -235,7 +255,7 @@ TEST(next)
 	i.recorded_ms = 90000;
 	check_next(
 		&i, "/var/lib/zmem-bpf", true,
-		"next: zmem-bpf top --replay /var/lib/zmem-bpf --at event:20251122T031415Z-1\n"
+		"next: zmem-bpf top --at event:20251122T031415Z-1\n"
 		"      zmem-bpf diff --from 2025-11-22T03:12:45Z --to event:20251122T031415Z-1\n");
 	i.grew_known[INCIDENT_RECORDED] = false;
 	check_next(
@@ -245,7 +265,7 @@ TEST(next)
 	check_next(&i, "/a b", false, "");
 	event_set_text(&event, EVENT_ID, "$(x)");
 	check_next(&i, "r", true,
-		   "next: zmem-bpf top --replay r --at event:2\n"
+		   "next: zmem-bpf top --at event:2\n"
 		   "      zmem-bpf diff --from 2025-11-22T03:13:15Z --to event:2\n");
 }
 
@@ -264,6 +284,11 @@ TEST(groups)
 	event_set(&a, EVENT_CALL, 7);
 	event_set(&b, EVENT_CALL, 7);
 	b.time_ms = 5000;
+	assert_true(event_same_group(&a, &b));
+	/* Several victims without memory.oom.group have one memory. */
+	event_set(&b, EVENT_OOM_GROUP, 0);
+	assert_false(event_same_group(&a, &b));
+	event_set(&b, EVENT_OOM_GROUP, 1);
 	assert_true(event_same_group(&a, &b));
 	event_set(&b, EVENT_CALL, 8);
 	assert_false(event_same_group(&a, &b));
@@ -351,6 +376,7 @@ static void check_asked(const struct sample *then, const struct event_record *ki
 	struct incident i = {.number = 1,
 			     .event = kill,
 			     .during = &then->snapshot,
+			     .table_known = true,
 			     .group_by = "user,name",
 			     .grew_known = {true},
 			     .largest_inside = {held, 2},
@@ -375,8 +401,16 @@ TEST(document)
 	struct incidents_json json = {.out = &document};
 	struct group_change groups[12];
 	struct memcg before[] = {{.path = "/a", .max_known = true, .max = 9}, {.path = "/a/b"}};
-	struct memcg now[] = {{.path = "/a", .max_known = true, .max = 12},
-			      {.path = "/a/b", .oom_kills_known = true, .oom_kills = 1}};
+	struct memcg now[] = {{.path = "/a",
+			       .max_known = true,
+			       .max = 12,
+			       .limit_known = true,
+			       .limit = 128 * MIB},
+			      {.path = "/a/b",
+			       .oom_kills_known = true,
+			       .oom_kills = 1,
+			       .limit_known = true,
+			       .limit = 64 * MIB}};
 	struct sample earlier, then;
 	struct event_record *event[] = {make_event(EVENT_OOM_KILL, 0),
 					make_event(EVENT_OOM_KILL, UINT64_MAX - 31000),
@@ -449,7 +483,15 @@ TEST(document)
 	for (size_t n = 0; n < ARRAY_SIZE(event); n++) {
 		i = n == 0 || n == 2 ? whole : few;
 		i.event = event[n];
-		i.group_kills = n ? 0 : 3;
+		i.table_known = true;
+		/* A kill right behind that of the table. */
+		i.table_age_ms = n == 1 ? 400 : 0;
+		i.limit_before = n == 1 ? 256 * MIB : 0;
+		i.limit_before_ms = 40000;
+		i.burst = n == 0   ? (struct burst){3, 1, 1, 0, 0, BEGAN, BEGAN + 40}
+			  : n == 4 ? (struct burst){50, 0, 0, 18, 1044 * MIB, BEGAN, BEGAN + 900}
+				   : (struct burst){1, 1};
+		i.workload = n ? "/a/b/c" : "pod shop/web-0";
 		i.end = n == 2 ? event[n] : NULL;
 		json.html = n == 1;
 		i.files = n == 3 ? 0 : 4;

@@ -410,7 +410,13 @@ static void make_incident(struct random *r, const struct table_style *style, str
 	i.event = &event;
 	i.end = of == EVENT_PRESSURE && random_bool(r) ? &end : NULL;
 	i.goes_on = random_bool(r);
-	i.group_kills = random_few(r);
+	i.burst = (struct burst){random_few(r),		random_below(r, 3), random_below(r, 3),
+				 random_few(r),		random_few(r),	    0,
+				 (int64_t)random_few(r)};
+	i.table_age_ms = of == EVENT_OOM_KILL ? (int64_t)random_few(r) : 0;
+	i.table_known = random_bool(r);
+	i.limit_before = random_few(r);
+	i.recorded_now = random_bool(r);
 	i.during = random_bool(r) ? &now.snapshot : NULL;
 	i.baseline = random_bool(r) ? &before.snapshot : NULL;
 	i.recorded_ms = (int64_t)random_few(r);

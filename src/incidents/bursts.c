@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Which kills belong together: those of one call of the kernel (memory.oom.group), and those of one
+ * program in one workload that follow each other, as of a container that is started again and
+ * again. Signals may be between them, and no time of short memory. And which signals do: those of
+ * one sender to one workload.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "incidents/incidents.h"
+
+/* Up to so many equal ones have a line each. */
+#define EQUAL_MOST 2
+
+/* Signals of one sender follow each other so soon. */
+#define SIGNALS_MS 2000
+
+/* Signals of one sender to one workload, so far. */
+struct row_of_signals {
+	bool any;
+	size_t first; /* event */
+	int64_t last_ms;
+	uint64_t sender, signal;
+	char name[EVENT_TEXT], workload[EVENT_WORKLOAD];
+};
+
+/* Kills of one program in one workload, so far. */
+struct row_of_kills {
+	size_t first, calls; /* the first event; 0 calls: there is none */
+	size_t newest;	     /* the first event of the newest call */
+	char name[EVENT_TEXT], workload[EVENT_WORKLOAD];
+};
+
+static bool is_equal(const struct row_of_kills *row, const struct event_record *e)
+{
+	const char *name = event_text(e, EVENT_NAME);
+	char buf[EVENT_WORKLOAD];
+	const char *workload = event_workload(e, buf);
+
+	return row->calls && strcmp(row->name, name ? name : "") == 0 &&
+	       strcmp(row->workload, workload ? workload : "") == 0;
+}
+
+static void begin_row(struct row_of_kills *row, const struct event_record *e, size_t event)
+{
+	const char *name = event_text(e, EVENT_NAME), *workload;
+
+	row->first = event;
+	row->calls = 0;
+	snprintf(row->name, sizeof(row->name), "%s", name ? name : "");
+	workload = event_workload(e, row->workload);
+	if (workload != row->workload)
+		snprintf(row->workload, sizeof(row->workload), "%s", workload ? workload : "");
+}
+
+/* The newest call stands for all of the row. */
+static void end_row(struct burst *all, struct row_of_kills *row)
+{
+	struct burst *to = &all[row->newest], sum = {.until_ms = to->until_ms};
+
+	if (row->calls > EQUAL_MOST) {
+		sum.since_ms = all[row->first].since_ms;
+		for (size_t i = row->first; i <= row->newest; i++) {
+			/* A signal has none. */
+			if (!all[i].calls)
+				continue;
+			sum.kills += all[i].kills;
+			sum.calls += all[i].calls;
+			sum.groups += all[i].groups;
+			sum.missed += all[i].missed;
+			all[i] = (struct burst){};
+		}
+		*to = sum;
+	}
+	row->calls = 0;
+}
+
+static void add_call(struct burst *all, struct row_of_kills *row, const struct event_record *e,
+		     size_t event)
+{
+	if (!is_equal(row, e)) {
+		if (row->calls)
+			end_row(all, row);
+		begin_row(row, e, event);
+	}
+	row->newest = event;
+	row->calls++;
+	all[event] = (struct burst){.kills = 1,
+				    .calls = 1,
+				    .missed = event_number(e, EVENT_MISSED),
+				    .since_ms = e->time_ms,
+				    .until_ms = e->time_ms};
+}
+
+/* One more process of the newest call. */
+static void add_to_call(struct burst *call, const struct event_record *e)
+{
+	call->kills++;
+	call->groups = 1;
+	call->missed += event_number(e, EVENT_MISSED);
+	call->until_ms = e->time_ms;
+}
+
+/* ---- signals ---- */
+
+static bool is_text(const char *kept, const char *text)
+{
+	return strcmp(kept, text ? text : "") == 0;
+}
+
+static bool goes_on(const struct row_of_signals *row, const struct event_record *e)
+{
+	char buf[EVENT_WORKLOAD];
+
+	return row->any && e->time_ms - row->last_ms <= SIGNALS_MS &&
+	       row->sender == event_number(e, EVENT_SENDER_PID) &&
+	       row->signal == event_number(e, EVENT_SIGNAL_NUMBER) &&
+	       is_text(row->name, event_text(e, EVENT_SENDER_NAME)) &&
+	       is_text(row->workload, event_workload(e, buf));
+}
+
+static void begin_signals(struct row_of_signals *row, const struct event_record *e, size_t event)
+{
+	const char *name = event_text(e, EVENT_SENDER_NAME), *workload;
+
+	row->any = true;
+	row->first = event;
+	row->sender = event_number(e, EVENT_SENDER_PID);
+	row->signal = event_number(e, EVENT_SIGNAL_NUMBER);
+	snprintf(row->name, sizeof(row->name), "%s", name ? name : "");
+	workload = event_workload(e, row->workload);
+	if (workload != row->workload)
+		snprintf(row->workload, sizeof(row->workload), "%s", workload ? workload : "");
+}
+
+static void add_signal(struct burst *all, struct row_of_signals *row, const struct event_record *e,
+		       size_t event)
+{
+	struct burst *b;
+
+	if (!goes_on(row, e)) {
+		begin_signals(row, e, event);
+		all[event].since_ms = e->time_ms;
+	}
+	row->last_ms = e->time_ms;
+	b = &all[row->first];
+	b->kills += event_has(e, EVENT_RECEIVERS) ? event_number(e, EVENT_RECEIVERS) : 1;
+	b->bytes += event_has(e, EVENT_RECEIVERS)
+			    ? event_number(e, EVENT_RECEIVERS_BYTES)
+			    : event_number(e, EVENT_RSS_ANON) + event_number(e, EVENT_SWAP);
+	b->missed += event_number(e, EVENT_SIGNALS_MISSED);
+	b->until_ms = e->time_ms;
+}
+
+int incidents_find_bursts(struct incidents *s)
+{
+	struct recording_reader *r = s->replay.reader;
+	const size_t events = recording_reader_info(r)->events;
+	cleanup_free struct event_record *record = calloc(2, sizeof(*record));
+	cleanup_free struct row_of_kills *row = calloc(1, sizeof(*row));
+	cleanup_free struct row_of_signals *signals = calloc(1, sizeof(*signals));
+	struct event_record *e = record, *before = record + 1;
+	char why[RECORDING_REASON];
+
+	s->burst = calloc(events + 1, sizeof(*s->burst));
+	if (!record || !row || !signals || !s->burst)
+		return -ENOMEM;
+	for (size_t i = 0; i < events; i++) {
+		uint64_t kind;
+
+		if (!incidents_in_range(s, i) || recording_reader_event(r, i, e, why) < 0)
+			continue;
+		kind = e->number[EVENT_KIND];
+		if (kind == EVENT_PRESSURE && row->calls)
+			end_row(s->burst, row);
+		if (kind == EVENT_SIGNAL)
+			add_signal(s->burst, signals, e, i);
+		if (kind != EVENT_OOM_KILL)
+			continue;
+		if (row->calls && event_same_group(before, e))
+			add_to_call(&s->burst[row->newest], e);
+		else
+			add_call(s->burst, row, e, i);
+		*before = *e;
+	}
+	if (row->calls)
+		end_row(s->burst, row);
+	return 0;
+}
