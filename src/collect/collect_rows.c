@@ -157,13 +157,12 @@ static int charge_rows(struct collector *c, const struct row *rows, size_t count
 	return r < 0 ? r : collector_charge(c, &c->rows.shown, needs);
 }
 
-int collector_read_memcgs(struct collector *c, bool details)
+int collector_read_memcgs(struct collector *c, enum memcgs_asked asked)
 {
-	int r = memcgs_read(&c->proc, &c->snapshot, &c->rows.matched,
-			    details ? MEMCGS_DETAILS : MEMCGS_FIGURES, NULL, &c->memcg_rates,
+	int r = memcgs_read(&c->proc, &c->snapshot, &c->rows.matched, asked, NULL, &c->memcg_rates,
 			    &c->memcg_left_us);
 
-	if (r == 0 && !details)
+	if (r == 0 && asked != MEMCGS_DETAILS)
 		r = memcgs_read_near(&c->proc, &c->snapshot, &c->memcg_rates, &c->memcg_left_us);
 	note_left_out(c);
 	return r;

@@ -28,9 +28,9 @@ int collector_name_rows(struct collector *c, const struct query *q, const struct
 int collector_charge(struct collector *c, struct process_list *processes, unsigned needs);
 /*
  * Adds the memory cgroups of all groups that the chosen rows can form to the snapshot, in a
- * recording or for several queries. Without `details` those near a limit have them all the same.
+ * recording or for several queries. Those near a limit have all counters in any case.
  */
-int collector_read_memcgs(struct collector *c, bool details);
+int collector_read_memcgs(struct collector *c, enum memcgs_asked asked);
 /*
  * What findings need beyond a snapshot: the limits of all memory cgroups, all of those that are
  * near one; and in a single snapshot, where a cgroup is at its limit or tasks wait, what happens

@@ -218,6 +218,7 @@ int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct process_
 enum memcgs_asked {
 	MEMCGS_LIMITS,	/* charge and limits */
 	MEMCGS_FIGURES, /* charge, limit, events */
+	MEMCGS_STALLS,	/* likewise, and how long their tasks waited (PSI; v2) */
 	MEMCGS_DETAILS, /* all counters */
 	MEMCGS_ALL,	/* likewise, also of cgroups without processes */
 };

@@ -37,9 +37,10 @@
 enum memcg_parts {
 	MEMCG_EVENTS = 1 << 0,
 	MEMCG_PARTS = 1 << 1,
-	MEMCG_ABOVE = 1 << 2, /* the same of the cgroups above them */
-	MEMCG_ALL = 1 << 3,   /* also cgroups that are not asked for */
-	MEMCG_HIGH = 1 << 4,  /* of all parts, memory.high alone */
+	MEMCG_ABOVE = 1 << 2,  /* the same of the cgroups above them */
+	MEMCG_ALL = 1 << 3,    /* also cgroups that are not asked for */
+	MEMCG_HIGH = 1 << 4,   /* of all parts, memory.high alone */
+	MEMCG_STALLS = 1 << 5, /* of all parts, memory.pressure alone */
 };
 
 /* Returns 0, or a negative errno without files or memory. "max" and other text is UNLIMITED. */
@@ -253,7 +254,9 @@ static int read_values(const struct cgroup_mounts *h, int dirfd, unsigned parts,
 		r = read_stat(h, dirfd, parts, m);
 	if (r == 0 && parts & MEMCG_PARTS)
 		return read_details(h, dirfd, m);
-	return r < 0 || !(parts & MEMCG_EVENTS) ? r : read_events(h, dirfd, m);
+	if (r == 0 && parts & MEMCG_EVENTS)
+		r = read_events(h, dirfd, m);
+	return r < 0 || !h->v2 || !(parts & MEMCG_STALLS) ? r : read_pressure(dirfd, m);
 }
 
 /* ---- the cgroups that are asked for ---- */
@@ -867,6 +870,7 @@ int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_li
 {
 	static const unsigned parts[] = {[MEMCGS_LIMITS] = MEMCG_HIGH,
 					 [MEMCGS_FIGURES] = MEMCG_EVENTS,
+					 [MEMCGS_STALLS] = MEMCG_EVENTS | MEMCG_STALLS,
 					 [MEMCGS_DETAILS] = MEMCG_PARTS,
 					 [MEMCGS_ALL] = MEMCG_PARTS | MEMCG_ALL};
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);

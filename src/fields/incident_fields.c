@@ -85,6 +85,25 @@ JSON_FIELD(high, "high", AMOUNT, value_unsigned(true, r->high),
 	   "how often memory.high was exceeded. 0 in cgroup v1, which has none");
 static FIELDS(limited, &field_limited, &field_killed, &field_max, &field_high);
 
+/* ---- cgroups of which tasks waited ---- */
+
+#undef ROW
+#define ROW const struct incident_stall *r = row
+
+JSON_FIELD(waited, "cgroup", TEXT, value_text(r->cgroup), "its path", NAME_MAX_BYTES,
+	   .flags = FIELD_KNOWN);
+JSON_KNOWN(waited_kind, "kind", TEXT, value_text(r->kind),
+	   "what name is of: container, pod, unit or cgroup");
+JSON_FIELD(waited_name, "name", TEXT, value_text(r->name), "its name, or the path", NAME_MAX_BYTES,
+	   .flags = FIELD_KNOWN);
+JSON_KNOWN(waited_some, "psi_some_avg10_hundredths", RATIO, value_unsigned(true, r->some),
+	   "the highest share of ten seconds in which some of its tasks waited, in hundredths of a "
+	   "percent");
+JSON_KNOWN(waited_full, "psi_full_avg10_hundredths", RATIO, value_unsigned(true, r->full),
+	   "likewise all of them");
+static FIELDS(waited, &field_waited, &field_waited_kind, &field_waited_name, &field_waited_some,
+	      &field_waited_full);
+
 /* ---- files of shared memory ---- */
 
 #undef ROW
@@ -100,23 +119,10 @@ JSON_FIELD(file_cgroup, "cgroup", TEXT, value_text(r->cgroup),
 static FIELDS(files, &field_file_name, &field_file_kind, &field_file_resident, &field_file_swapped,
 	      &field_file_cgroup);
 
-/* ---- the machine ---- */
+/* ---- a point of a chart ---- */
 
 #undef ROW
 #define ROW const struct snapshot *r = row
-
-static struct value of_meminfo(const struct snapshot *s, enum meminfo_counter c)
-{
-	return value_bytes(meminfo_has(&s->system.meminfo, c), s->system.meminfo.value[c]);
-}
-
-static struct value swap_used(const struct snapshot *s)
-{
-	uint64_t used = 0;
-	bool known = meminfo_swap_used(&s->system.meminfo, &used);
-
-	return value_bytes(known, used);
-}
 
 static struct value ram_used(const struct snapshot *s)
 {
@@ -127,28 +133,7 @@ static struct value ram_used(const struct snapshot *s)
 }
 
 JSON_FIELD(then, "time_ms", TIME, value_signed(true, r->time_ms), "of the snapshot");
-JSON_FIELD(total, "memory_total_bytes", BYTES, of_meminfo(r, MEMINFO_TOTAL), "MemTotal");
-JSON_FIELD(available, "memory_available_bytes", BYTES, of_meminfo(r, MEMINFO_AVAILABLE),
-	   "MemAvailable");
-JSON_FIELD(swap_total, "swap_total_bytes", BYTES, of_meminfo(r, MEMINFO_SWAP_TOTAL), "SwapTotal");
-JSON_FIELD(swap_used, "swap_used_bytes", BYTES, swap_used(r), "SwapTotal less SwapFree");
-JSON_FIELD(unattributed, "swap_unattributed_bytes", BYTES,
-	   value_bytes(r->balance.swap_unattributed_known, r->balance.swap_unattributed),
-	   "swap in use that is in no process. Null at the moment of a kill, which has no PSS");
-static uint64_t zram_used(const struct snapshot *s)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < s->system.zram_count; i++)
-		sum += s->system.zram[i].stat.used;
-	return sum;
-}
-
-JSON_FIELD(zram, "zram_bytes", BYTES, value_bytes(r->system.zram_count, zram_used(r)),
-	   "the RAM that zram takes. Null without zram");
-static FIELDS(machine, &field_then, &field_total, &field_available, &field_swap_total,
-	      &field_swap_used, &field_unattributed, &field_zram);
-
+JSON_FIELD(swap_used, "swap_used_bytes", BYTES, value_swap_used(r), "SwapTotal less SwapFree");
 #define PROGRAMS ((const struct group_changes *)of)
 JSON_FIELD(ram_used, "ram_used_bytes", BYTES, ram_used(r),
 	   "RAM that is neither free nor can be freed");
@@ -437,7 +422,19 @@ ROWS(ram, "ram", &change_ram_fields, struct ram_change, i->ram.known, i->ram.ite
 JSON_FIELD(ram_span, "ram_span_ms", AMOUNT,
 	   value_signed(i->ram.known, i->ram.after_ms - i->ram.before_ms),
 	   "the time between the two censuses");
-JSON_FIELD(machine, "system", OBJECT, value_row(i->during), "the machine then", .fields = &machine);
+JSON_FIELD(machine, "system", OBJECT, value_row(i->during), "the machine then",
+	   .fields = &incident_system_fields);
+JSON_FIELD(
+	where, "where", OBJECT, value_row(i->where.parts ? i : NULL),
+	"where the machine's RAM was. Null of a kill for the limit of a cgroup, or if it is not known",
+	.fields = &incident_where_fields);
+JSON_FIELD(
+	exempt, "exempt_processes", AMOUNT, value_unsigned(i->where.exempt_known, i->where.exempt),
+	"processes with oom_score_adj -1000, which the kernel does not kill. Null of a kill for the "
+	"limit of a cgroup, or if not all were read");
+JSON_FIELD(exempt_bytes, "exempt_bytes", BYTES,
+	   value_bytes(i->where.exempt_known, i->where.exempt_bytes),
+	   "their anonymous memory and swap");
 ROWS(files, "files", &files, struct shared_file, i->files_ms, i->file, i->files,
      "the largest files of shared memory and tmpfs of the cgroup that reached its limit, or of the "
      "machine, the largest first. Of the machine, if no cgroup of a file is known. Null if they were "
@@ -458,7 +455,8 @@ JSON_FIELD(files_reason, "files_reason", TEXT,
 		&field_event_LOST, &field_late, &field_table, &field_event_MISSED,                 \
 		&field_event_TOOK_NS
 #define OF_TIME                                                                                    \
-	&field_limits, &field_largest, &field_grew, &field_ram, &field_ram_span, &field_machine
+	&field_limits, &field_largest, &field_grew, &field_ram, &field_ram_span, &field_machine,   \
+		&field_where, &field_exempt, &field_exempt_bytes
 FIELDS(incident_fields, &field_event_ID, &field_time, OF_TIME);
 FIELDS(kill_fields, OF_KILL);
 FIELDS(incident_kill_fields, &field_number, &field_event_ID, &field_count, &field_span,
@@ -515,7 +513,7 @@ JSON_FIELD(
 static struct value least(const struct incident *i, enum event_member m, enum meminfo_counter c)
 {
 	const struct value known = bytes_of(worst_of(i), m);
-	const struct value then = i->during ? of_meminfo(i->during, c) : known;
+	const struct value then = i->during ? value_meminfo(i->during, c) : known;
 
 	return then.known && (!known.known || then.bytes < known.bytes) ? then : known;
 }
@@ -530,39 +528,22 @@ JSON_FIELD(stalled, "stalled_us", AMOUNT, amount_of(i->end, EVENT_STALLED_US),
 JSON_FIELD(refaulted, "refaulted_bytes", BYTES, bytes_of(i->end, EVENT_REFAULTED),
 	   "read again soon after it was dropped or swapped out");
 JSON_FIELD(kills, "oom_kills", AMOUNT, amount_of(i->end, EVENT_KILLS), "in this time");
-#undef ROW
-#define ROW const struct snapshot *r = row
-static struct value swap_free(const struct snapshot *s)
-{
-	return of_meminfo(s, MEMINFO_SWAP_FREE);
-}
-
-JSON_FIELD(worst_swap_free, "swap_free_bytes", BYTES, swap_free(r), "SwapFree");
-JSON_FIELD(
-	worst_some, "psi_some_avg10_hundredths", AMOUNT,
-	value_unsigned(r->system.pressure.known, r->system.pressure.some_avg10),
-	"PSI: the share of 10 s in which some task waited for memory, in hundredths of a percent");
-JSON_FIELD(worst_full, "psi_full_avg10_hundredths", AMOUNT,
-	   value_unsigned(r->system.pressure.known, r->system.pressure.full_avg10),
-	   "likewise all tasks");
-static FIELDS(worst, &field_then, &field_available, &field_worst_swap_free, &field_worst_some,
-	      &field_worst_full);
-#undef ROW
-#define ROW                                                                                        \
-	const struct event_record *r = row;                                                        \
-	const struct incident *i = of;                                                             \
-	(void)i
 JSON_FIELD(
 	worst, "worst", OBJECT, value_row(i->during),
 	"the snapshot with the least available memory or, if the machine was not short, with the highest "
 	"PSI. What held most and what had grown is of it. Null without a snapshot",
-	.fields = &worst);
+	.fields = &incident_worst_fields);
+ROWS(stalled_cgroups, "stalled_cgroups", &waited, struct incident_stall, i->stalls_known, i->stall,
+     i->stalls,
+     "the lowest cgroups of which tasks waited for 5 % of ten seconds or more, the longest first. "
+     "Null if no snapshot has PSI of cgroups (cgroup v1, older recordings)",
+     0);
 JSON_KNOWN(goes_on, "goes_on", BOOL, value_bool(true, i->goes_on && i->recorded_now),
 	   "true if it was not over, and the recording goes on");
 FIELDS(incident_pressure_fields, &field_number, &field_event_ID, &field_pressure, &field_time,
        &field_end, &field_goes_on, &field_worst, &field_plenty, &field_waiting_cgroup,
        &field_causes, &field_available_least, &field_swap_free_least, &field_stalled,
-       &field_refaulted, &field_kills, OF_FILES, OF_TIME);
+       &field_refaulted, &field_kills, &field_stalled_cgroups, OF_FILES, OF_TIME);
 
 JSON_KNOWN(unrecorded_kind, "kind", TEXT, value_text("kills_unrecorded"), "");
 JSON_FIELD(since_then, "since_ms", TIME, amount_of(r, EVENT_SINCE),

@@ -282,6 +282,8 @@ SENTENCES(
 	"[, {?little_swap}little swap was free][, {?read_again}much was read again]",
 	"  at the worst[ ({worst.time_ms})]: RAM available {memory_available_least_bytes~}"
 	"[, swap free {swap_free_least_bytes}][, PSI full {worst_full} %]",
+	"  waited most (part of 10 s): "
+	"{stalled_cgroups*5: {kind} {name} {psi_some_avg10_hundredths} %}",
 	FILES,
 	"  meanwhile: {oom_kills} OOM kill{s}[, some task waited for {stalled_us}]"
 	"[, {refaulted_bytes} was read again]");
@@ -289,7 +291,18 @@ SENTENCES(
 /* ---- the machine at that time ---- */
 
 SAID(ram, OBJECT, value_row(i->ram.known ? &i->ram : NULL), .fields = &ram_changes_fields);
-static FIELDS(machine, &field_ram);
+SAID(where_before_ms, AMOUNT,
+     value_signed(i->during && i->where.time_ms < i->during->time_ms,
+		  i->during ? i->during->time_ms - i->where.time_ms : 0));
+/* Less explains no shortage. */
+#define WORTH(name, member)                                                                        \
+	SAID(name, BYTES,                                                                          \
+	     value_bytes(i->during && i->where.member >=                                           \
+					      i->during->system.meminfo.value[MEMINFO_TOTAL] / 16, \
+			 i->where.member))
+WORTH(large_pool, pool);
+WORTH(large_locked, locked);
+static FIELDS(machine, &field_ram, &field_where_before_ms, &field_large_pool, &field_large_locked);
 
 SENTENCES(incident_machine_said, &incident_fields, &machine,
 	  "  RAM {system.memory_total_bytes~}, available {system.memory_available_bytes~}; "
@@ -297,6 +310,11 @@ SENTENCES(incident_machine_said, &incident_fields, &machine,
 	  "||swap {system.swap_used_bytes} of {system.swap_total_bytes}"
 	  "[; in no process {system.swap_unattributed_bytes+}]||swap not known]"
 	  "[; zram takes {system.zram_bytes}]",
+	  "  where it was[, {where_before_ms} before]: {where.parts*6: {title} {bytes}}"
+	  "[; no kill frees the pool of huge pages, {large_pool+}]"
+	  "[; processes have locked {large_locked+} in RAM]",
+	  "  not killed in any case (oom_score_adj -1000): {exempt_processes+} process{es}, "
+	  "{exempt_bytes}",
 	  "  RAM by class over the last {ram_span_ms}: "
 	  "[{ram.large*5: {change_bytes} {title}}||no class changed much]");
 

@@ -73,42 +73,6 @@ static const char *name_of(const struct process *p)
 
 /* ---- cgroups ---- */
 
-/* The path up to a length; 0: all of it. */
-static bool is_path(const char *path, const char *of, uint16_t len)
-{
-	size_t n = strlen(path);
-
-	return n == (len ? len : strlen(of)) && strncmp(path, of, n) == 0;
-}
-
-/* What people call the cgroup: of a process in it, the container, pod or unit. */
-static void set_subject(const struct search *x, const struct memcg *m, struct finding *f)
-{
-	f->kind = "cgroup";
-	f->name = f->cgroup = m->path;
-	for (size_t i = 0; i < x->s->count; i++) {
-		const struct process *p = &x->s->process[i];
-
-		if (!p->cgroup || !p->controlled || !cgroup_holds(m->path, p->cgroup))
-			continue;
-		if (p->container && is_path(m->path, p->cgroup, p->container_path)) {
-			f->kind = "container";
-			f->name = p->container;
-			/* Another process of it may have its name, and not only its id. */
-			if (p->container_status == CONTAINER_NAMED)
-				return;
-		} else if (p->pod && p->pod_path && is_path(m->path, p->cgroup, p->pod_path)) {
-			f->kind = "pod";
-			f->name = p->pod;
-			return;
-		} else if (p->unit && !p->container && is_path(m->path, p->cgroup, p->unit_path)) {
-			f->kind = "unit";
-			f->name = p->unit;
-			return;
-		}
-	}
-}
-
 static const struct memcg *memcg_above(const struct snapshot *s, const struct memcg *m)
 {
 	struct text_part path = part_of(m->path);
@@ -166,7 +130,8 @@ static struct finding of_memcg(const struct search *x, const struct held *h, enu
 			    .of = limit,
 			    .waited_known = charges_have(&h->charges, COUNTER_PSI_SOME_10)};
 
-	set_subject(x, h->m, &f);
+	f.cgroup = h->m->path;
+	f.kind = cgroup_owner(x->s, f.cgroup, &f.name);
 	if (f.waited_known)
 		f.waited = (uint32_t)charge_value(&h->charges, COUNTER_PSI_SOME_10);
 	if (h->strain == STRAIN_THRASHES)

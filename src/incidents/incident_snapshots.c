@@ -348,78 +348,27 @@ static int find_wrong(struct incidents *s, size_t frame)
 	return 0;
 }
 
-/* ---- the worst moment of a shortage ---- */
-
-/* There is one each second for an hour (keeper_episodes.c); then a longer interval. */
-#define WORST_FRAMES 5000
-
-struct worst {
-	bool known;
-	uint64_t available;
-	uint32_t full, some;
-};
-
-/*
- * Whether less RAM is available than in all before; where tasks waited while the machine had
- * memory, whether they waited more.
- */
-static bool is_worse(const struct snapshot *s, bool plenty, struct worst *w)
-{
-	const struct system_info *system = &s->system;
-	const struct worst now = {
-		.known = plenty ? system->pressure.known
-				: meminfo_has(&system->meminfo, MEMINFO_AVAILABLE),
-		.available = system->meminfo.value[MEMINFO_AVAILABLE],
-		.full = system->pressure.full_avg10,
-		.some = system->pressure.some_avg10,
-	};
-	bool worse = plenty ? now.full > w->full || (now.full == w->full && now.some > w->some)
-			    : now.available < w->available;
-
-	if (!now.known || (w->known && !worse))
-		return false;
-	*w = now;
-	return true;
-}
-
-/* Finds the frame of the worst moment, which may be that of the beginning. */
-static size_t find_worst(struct incidents *s, size_t event, size_t first)
-{
-	struct recording_reader *r = s->replay.reader;
-	const int64_t until_ms = incidents_until(s, event);
-	const bool plenty = incident_is_plenty(&s->incident);
-	char why[RECORDING_REASON];
-	size_t worst = first, end = first + WORST_FRAMES;
-	struct worst w = {};
-
-	for (size_t i = first; i < s->replay.frames && i < end; i++) {
-		const struct snapshot *now;
-
-		if (recording_reader_time(r, i) > until_ms)
-			break;
-		/* The moment of a kill has no PSS. */
-		if (recording_reader_frame(r, i, &now, why) == 0 && !snapshot_is_kill(now) &&
-		    is_worse(now, plenty, &w))
-			worst = i;
-	}
-	return worst;
-}
-
 /* Reads what its snapshots tell of event i. Returns 0 or an exit code after a message. */
 static int read_snapshots(struct incidents *s, size_t i)
 {
 	size_t frame = 0;
-	int r;
+	int r = 0;
 
 	if (!replay_event_frame(&s->replay, i, &frame)) {
 		incidents_clear_groups(s);
+		incidents_clear_stalls(s);
 		s->incident.during = s->incident.baseline = NULL;
 		s->incident.findings = NULL;
+		s->incident.where = (struct incident_ram){};
 		s->incident.ram = (struct ram_changes){};
 		return 0;
 	}
 	if (incident_is_pressure(&s->incident))
-		frame = find_worst(s, i, frame);
+		r = incidents_find_worst(s, i, &frame);
+	else
+		incidents_clear_stalls(s);
+	if (r < 0)
+		return log_errno(r, "reading %s", s->replay.path);
 	incidents_clear_groups(s);
 	s->incident.during = NULL;
 	s->incident.findings = NULL;
@@ -428,12 +377,14 @@ static int read_snapshots(struct incidents *s, size_t i)
 	r = incidents_read_frame(s, frame, &s->during);
 	if (r) {
 		s->incident.baseline = NULL;
+		s->incident.where = (struct incident_ram){};
 		s->incident.ram = (struct ram_changes){};
 		return r < 0 ? EXIT_FAILED : 0;
 	}
 	s->incident.during = &s->during;
 	if (incidents_read_table(s, i) < 0 || join(s, &s->during) < 0)
 		return log_errno(-ENOMEM, "comparing");
+	incidents_choose_stalls(s);
 	r = find_wrong(s, frame);
 	for (int key = 0; r == 0 && key < INCIDENT_KEYS; key++)
 		r = read_largest(s, key);
@@ -443,6 +394,7 @@ static int read_snapshots(struct incidents *s, size_t i)
 		r = read_growth(s, frame, window);
 	choose_baseline(&s->incident, s->before);
 	find_lowered_limit(s);
+	incident_find_ram(&s->incident, s->just_before_read ? &s->just_before : NULL);
 	if (r == 0)
 		r = read_ram(s, frame);
 	if (r == 0)

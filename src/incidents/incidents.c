@@ -29,6 +29,7 @@ void incidents_clear_groups(struct incidents *s)
 void incidents_close(struct incidents *s)
 {
 	incidents_clear_groups(s);
+	arena_done(&s->stalls.arena);
 	arena_done(&s->names);
 	arena_done(&s->joined);
 	snapshot_done(&s->during);

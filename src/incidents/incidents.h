@@ -2,9 +2,9 @@
 /*
  * What a recording tells of OOM kills, signals and times of short memory: the events themselves
  * (incidents.c), which kills belong together (bursts.c), what the snapshots around an event hold
- * (incident_snapshots.c, of a kill without one of its own kill_table.c), and its documents
- * (incidents_documents.c). Functions that return int return 0, or an exit code after a message,
- * unless they say otherwise.
+ * (incident_snapshots.c, of a kill without one of its own kill_table.c, of a shortage shortage.c),
+ * and its documents (incidents_documents.c). Functions that return int return 0, or an exit code
+ * after a message, unless they say otherwise.
  */
 #ifndef ZMEM_INCIDENTS_INCIDENTS_H
 #define ZMEM_INCIDENTS_INCIDENTS_H
@@ -13,6 +13,13 @@
 #include "session/moment.h"
 #include "session/output.h"
 #include "session/replay.h"
+
+/* Cgroups of which tasks waited, by path. */
+struct stall_list {
+	struct arena arena;
+	struct incident_stall *item;
+	size_t count, room;
+};
 
 struct incidents {
 	const struct options *options;
@@ -31,9 +38,10 @@ struct incidents {
 	const struct field *group; /* of --group-by; NULL: programs */
 	struct moment range;
 	int64_t now_ms;
-	struct burst *burst; /* of each event: bursts.c */
-	int64_t *until_ms;   /* of each event, as far as they are known: when it was over; else 0 */
-	size_t chosen;	     /* the event of --at */
+	struct burst *burst;	  /* of each event: bursts.c */
+	struct stall_list stalls; /* of a shortage */
+	int64_t *until_ms; /* of each event, as far as they are known: when it was over; else 0 */
+	size_t chosen;	   /* the event of --at */
 };
 
 /* ---- events ---- */
@@ -69,6 +77,14 @@ int incidents_read_frame(struct incidents *s, size_t frame, struct snapshot *ret
  * or -ENOMEM.
  */
 int incidents_read_table(struct incidents *s, size_t event);
+/*
+ * Of a shortage: finds the frame of its worst moment, behind that of its beginning, and the cgroups
+ * of which tasks waited; and names these, once the snapshot of that moment is read. shortage.c.
+ * Returns 0 or -ENOMEM.
+ */
+int incidents_find_worst(struct incidents *s, size_t event, size_t *frame);
+void incidents_choose_stalls(struct incidents *s);
+void incidents_clear_stalls(struct incidents *s);
 /* Prints why a frame or an event could not be read. Returns the exit code. */
 int incidents_failed(const struct incidents *s, int r, const char *why);
 void incidents_clear_groups(struct incidents *s);

@@ -6,6 +6,7 @@
 #include "model/change.h"
 #include "model/event.h"
 #include "model/finding.h"
+#include "model/overview.h"
 #include "model/ram_change.h"
 
 enum incident_key {
@@ -38,6 +39,14 @@ struct limit_events {
 
 #define INCIDENT_LIMITS 32
 
+/* A cgroup of which tasks waited for memory: at most so much of ten seconds. */
+struct incident_stall {
+	const char *cgroup, *kind, *name; /* "unit", "web.service" */
+	uint64_t some, full;		  /* PSI, hundredths of a percent */
+};
+
+#define INCIDENT_STALLS 10
+
 /* What the cgroup was charged at its limit, most first. */
 enum incident_part {
 	PART_PROCESSES, /* anonymous memory */
@@ -54,6 +63,23 @@ enum incident_part {
 struct incident_charge {
 	enum incident_part part;
 	uint64_t bytes;
+};
+
+struct incident_ram_part {
+	const char *key, *title;
+	uint64_t bytes;
+};
+
+/* Where the machine's RAM was: the parts of a snapshot's first lines (model/overview.h). */
+struct incident_ram {
+	struct incident_ram_part part[OVERVIEW_PARTS]; /* the largest first */
+	size_t parts;				       /* 0: they are not known */
+	int64_t time_ms;			       /* of the snapshot */
+	uint64_t pool, locked;			       /* of huge pages; by mlock() */
+	/* Processes that the kernel does not kill, with their anonymous memory and swap. */
+	bool exempt_known;
+	uint32_t exempt;
+	uint64_t exempt_bytes;
 };
 
 /*
@@ -102,13 +128,17 @@ struct incident {
 	const struct snapshot *baseline;
 	struct limit_events limit[INCIDENT_LIMITS]; /* between the two snapshots */
 	size_t limits;
+	struct incident_stall stall[INCIDENT_STALLS]; /* of a shortage, the most first */
+	size_t stalls;
+	bool stalls_known; /* snapshots tell PSI of cgroups */
 	/* Files of shared memory of its cgroup, else of the machine, the largest first. */
 	struct shared_file file[SHARED_FILES_MAX];
 	size_t files;
 	int64_t files_ms;      /* when they were listed; 0: no list was recorded */
 	bool files_of_machine; /* the kernel does not tell of which cgroup they are */
 	struct incident_charge charge[INCIDENT_PARTS];
-	size_t charges; /* 0: they are not known */
+	size_t charges;		   /* 0: they are not known */
+	struct incident_ram where; /* unless a cgroup was short */
 	/* From the census nearest to that snapshot to the one nearest to the event. */
 	struct ram_changes ram;
 };
@@ -165,6 +195,8 @@ static inline bool incident_is_part(const struct incident *i, enum incident_part
 	return part == PART_PROCESSES && !incident_has_inside(i);
 }
 
+/* Fills in where the RAM was. `just_before`: the snapshot before a kill; NULL: none. */
+void incident_find_ram(struct incident *i, const struct snapshot *just_before);
 /* Fills in what its cgroup was charged, once the snapshot is read. */
 void incident_add_charges(struct incident *i);
 

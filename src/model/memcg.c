@@ -181,3 +181,40 @@ const char *memcg_strain_name(enum memcg_strain strain)
 
 	return name[strain];
 }
+
+/* ---- whose a cgroup is ---- */
+
+/* The path up to a length; 0: all of it. */
+static bool is_path(const char *path, const char *of, uint16_t len)
+{
+	size_t n = strlen(path);
+
+	return n == (len ? len : strlen(of)) && strncmp(path, of, n) == 0;
+}
+
+const char *cgroup_owner(const struct snapshot *s, const char *path, const char **ret_name)
+{
+	const char *kind = "cgroup";
+
+	*ret_name = path;
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
+
+		if (!p->cgroup || !p->controlled || !cgroup_holds(path, p->cgroup))
+			continue;
+		if (p->container && is_path(path, p->cgroup, p->container_path)) {
+			kind = "container";
+			*ret_name = p->container;
+			/* Another process of it may have its name, and not only its id. */
+			if (p->container_status == CONTAINER_NAMED)
+				break;
+		} else if (p->pod && p->pod_path && is_path(path, p->cgroup, p->pod_path)) {
+			*ret_name = p->pod;
+			return "pod";
+		} else if (p->unit && !p->container && is_path(path, p->cgroup, p->unit_path)) {
+			*ret_name = p->unit;
+			return "unit";
+		}
+	}
+	return kind;
+}

@@ -32,6 +32,11 @@ bool memcg_nearest(const struct memcg *item, size_t count, const struct memcg *m
 bool memcg_is_near(const struct memcg *m);
 /* Whether the path is that of the cgroup, or of one below it. */
 bool cgroup_holds(const char *cgroup, const char *path);
+/*
+ * What people call a cgroup: "container", "pod" or "unit", by a process in it, and its name; or
+ * "cgroup" and the path. Borrowed.
+ */
+const char *cgroup_owner(const struct snapshot *s, const char *path, const char **ret_name);
 
 /* Adds what was read of the cgroup, as counters. */
 void memcg_charges(const struct memcg *m, struct charges *to);

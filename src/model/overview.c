@@ -18,6 +18,24 @@ const char *overview_part_name(enum overview_part part)
 	return name[part];
 }
 
+const char *overview_part_title(const struct overview *o, enum overview_part part)
+{
+	/* The second one is said where PSS is not known; NULL: the same. */
+	static const char *const title[OVERVIEW_PARTS][2] = {
+		[OVERVIEW_PROCESSES] = {"processes (PSS)", "anonymous memory"},
+		[OVERVIEW_REST] = {"processes (rest)"},
+		[OVERVIEW_SHMEM] = {"shmem not in PSS", "shmem/tmpfs"},
+		[OVERVIEW_HUGE] = {"huge pages"},
+		[OVERVIEW_KERNEL] = {"kernel"},
+		[OVERVIEW_COMPRESSED] = {"zram/zswap"},
+		[OVERVIEW_OTHER] = {"drivers/unnamed"},
+		[OVERVIEW_CACHE] = {"cache not in PSS", "page cache"},
+		[OVERVIEW_FREE] = {"free"},
+	};
+
+	return title[part][!o->split && title[part][1]];
+}
+
 size_t overview_holders(const struct snapshot *s, enum counter c, size_t ret[OVERVIEW_HOLDERS])
 {
 	size_t count = 0;

@@ -43,6 +43,9 @@ struct overview {
 	struct account_sums sums;
 };
 
+/* "page cache": of a part of it. */
+const char *overview_part_title(const struct overview *o, enum overview_part part);
+
 #define OVERVIEW_HOLDERS 3 /* of a part, which a screen names */
 
 /*

@@ -202,8 +202,10 @@ int keeper_record_frame(struct keeper *k, bool due)
 	struct snapshot *s = &c->snapshot;
 	uint64_t before = k->ring.bytes;
 	struct result result;
-	int err = recorder_collect(r, &result);
+	int err;
 
+	r->stalls = k->episode.on;
+	err = recorder_collect(r, &result);
 	if (err)
 		return k->ring.frames ? 0 : err;
 	recorder_forget_cmdlines(r);

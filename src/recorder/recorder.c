@@ -65,7 +65,9 @@ int recorder_collect(struct recorder *r, struct result *ret)
 		c->snapshot.system.ram = NULL;
 	}
 	r->census_in -= r->census_in > 0;
-	err = session_read_memcgs(&r->session, !r->session.options->keep);
+	err = session_read_memcgs(&r->session, !r->session.options->keep ? MEMCGS_DETAILS
+					       : r->stalls		 ? MEMCGS_STALLS
+									 : MEMCGS_FIGURES);
 	return err < 0 ? log_errno(err, "reading memory cgroups") : 0;
 }
 

@@ -220,19 +220,18 @@ static void put_holders(const struct head *h, struct line *l, enum overview_part
 /* ---- lines ---- */
 
 static const struct {
-	const char *title, *unsplit; /* `unsplit`: where PSS is not known; NULL: the same */
 	enum line_attr attr;
 	const char *more; /* the command that shows more: arguments of zmem-bpf */
 } parts[OVERVIEW_PARTS] = {
-	[OVERVIEW_PROCESSES] = {"processes (PSS)", "anonymous memory", ATTR_GREEN, ""},
-	[OVERVIEW_REST] = {"processes (rest)", NULL, ATTR_GREEN, ""},
-	[OVERVIEW_SHMEM] = {"shmem not in PSS", "shmem/tmpfs", ATTR_CYAN, "files"},
-	[OVERVIEW_HUGE] = {"huge pages", NULL, ATTR_CYAN, "-s hugetlb"},
-	[OVERVIEW_KERNEL] = {"kernel", NULL, ATTR_BOLD, "system -l"},
-	[OVERVIEW_COMPRESSED] = {"zram/zswap", NULL, ATTR_CYAN, "-s swap_ram"},
-	[OVERVIEW_OTHER] = {"drivers/unnamed", NULL, ATTR_NORMAL, "system -l"},
-	[OVERVIEW_CACHE] = {"cache not in PSS", "page cache", ATTR_BLUE, "files"},
-	[OVERVIEW_FREE] = {"free", NULL, ATTR_DIM, ""},
+	[OVERVIEW_PROCESSES] = {ATTR_GREEN, ""},
+	[OVERVIEW_REST] = {ATTR_GREEN, ""},
+	[OVERVIEW_SHMEM] = {ATTR_CYAN, "files"},
+	[OVERVIEW_HUGE] = {ATTR_CYAN, "-s hugetlb"},
+	[OVERVIEW_KERNEL] = {ATTR_BOLD, "system -l"},
+	[OVERVIEW_COMPRESSED] = {ATTR_CYAN, "-s swap_ram"},
+	[OVERVIEW_OTHER] = {ATTR_NORMAL, "system -l"},
+	[OVERVIEW_CACHE] = {ATTR_BLUE, "files"},
+	[OVERVIEW_FREE] = {ATTR_DIM, ""},
 };
 
 void head_begin(struct head *h, const struct snapshot *s, const struct ram *ram,
@@ -245,11 +244,6 @@ void head_begin(struct head *h, const struct snapshot *s, const struct ram *ram,
 size_t head_count(const struct head *h)
 {
 	return h->overview.known ? LINES_BEFORE + h->overview.parts : LINES_BEFORE - 1;
-}
-
-const char *head_title(const struct head *h, enum overview_part part)
-{
-	return h->overview.split || !parts[part].unsplit ? parts[part].title : parts[part].unsplit;
 }
 
 /* The whole, which stands out, and its parts. */
@@ -360,7 +354,7 @@ static void put_others(const struct head *h, struct line *l, size_t first)
 	for (size_t i = 0; i < others.count; i++) {
 		enum overview_part part = o->order[first + i];
 
-		item[i] = (struct head_holder){head_title(h, part), o->bytes[part]};
+		item[i] = (struct head_holder){overview_part_title(o, part), o->bytes[part]};
 		sum += o->bytes[part];
 	}
 	snprintf(title, sizeof(title), "%zu %s", others.count,
@@ -383,7 +377,7 @@ void head_put(const struct head *h, struct line *l, size_t i, size_t lines)
 	} else if (i + 1 == lines && part + 1 < o->parts) {
 		put_others(h, l, part);
 	} else {
-		put_row(h, l, head_title(h, o->order[part]), o->bytes[o->order[part]],
+		put_row(h, l, overview_part_title(o, o->order[part]), o->bytes[o->order[part]],
 			o->order[part], parts[o->order[part]].more);
 		put_holders(h, l, o->order[part]);
 	}
@@ -439,7 +433,7 @@ void head_find(const struct head *h, struct head_all *ret)
 		struct head_part *p = &ret->part[i];
 
 		p->key = overview_part_name(part);
-		p->title = head_title(h, part);
+		p->title = overview_part_title(o, part);
 		p->bytes = o->bytes[part];
 		p->holders_known = part != OVERVIEW_PROCESSES || !h->snapshot->selection;
 		p->holders = head_holders(h, part, p->holder);

@@ -20,8 +20,6 @@ size_t head_count(const struct head *h);
  * head_count() the last one has the sum of the smaller parts.
  */
 void head_put(const struct head *h, struct line *l, size_t i, size_t lines);
-/* "page cache" */
-const char *head_title(const struct head *h, enum overview_part part);
 
 /* Looks for what holds most of each part, and for the fullest cgroups. */
 void head_find(const struct head *h, struct head_all *ret);

@@ -463,9 +463,9 @@ int session_requery(struct session *s, bool filter_changed, struct result *ret)
 	return report_collected(s, r);
 }
 
-int session_read_memcgs(struct session *s, bool details)
+int session_read_memcgs(struct session *s, enum memcgs_asked asked)
 {
-	int r = collector_read_memcgs(&s->collector, details);
+	int r = collector_read_memcgs(&s->collector, asked);
 
 	notices_say(s, COLLECT_NOTICE_CGROUPS);
 	return r;

@@ -83,7 +83,7 @@ int session_begin(struct session *s);
 int session_collect(struct session *s, struct result *ret);
 int session_requery(struct session *s, bool filter_changed, struct result *ret);
 /* collector_read_memcgs(), with its notice printed. Returns 0 or a negative errno. */
-int session_read_memcgs(struct session *s, bool details);
+int session_read_memcgs(struct session *s, enum memcgs_asked asked);
 /* The same for collector_look_closer(); but it returns an exit code after a message. */
 int session_look_closer(struct session *s);
 void session_close(struct session *s);

@@ -332,6 +332,64 @@ TEST(unread)
 	check_text(&i, "; 100 others were not read: the time was over\n");
 }
 
+static void set_meminfo(struct snapshot *s, enum meminfo_counter c, uint64_t mib)
+{
+	s->system.meminfo.value[c] = mib * MIB;
+	s->system.meminfo.have |= UINT64_C(1) << c;
+}
+
+/* Where the RAM was at a kill of the machine: in the snapshot with less of it available. */
+TEST(where_it_was)
+{
+	static struct event_record event = {.time_ms = BEGAN};
+	static struct snapshot then = {.time_ms = BEGAN}, before = {.time_ms = BEGAN - 2000};
+	struct process exempt[] = {{.kind = PROCESS_USER, .mm_owner = true, .oom_score_adj = -1000},
+				   {.kind = PROCESS_USER, .mm_owner = true, .oom_score_adj = -999}};
+	struct incident i = {.number = 1, .event = &event, .during = &then, .table_known = true};
+
+	event_set(&event, EVENT_KIND, EVENT_OOM_KILL);
+	event_set_text(&event, EVENT_CONSTRAINT, "none");
+	process_set(&exempt[0], COUNTER_RSS_ANON, 30 * MIB);
+	process_set(&exempt[1], COUNTER_RSS_ANON, 60 * MIB);
+	process_set(&exempt[0], COUNTER_SWAP, 3 * MIB);
+	then.process = exempt;
+	then.count = 2;
+	set_meminfo(&then, MEMINFO_TOTAL, 968);
+	set_meminfo(&then, MEMINFO_AVAILABLE, 100);
+	set_meminfo(&then, MEMINFO_HUGETLB, 700);
+	before.system = then.system;
+	set_meminfo(&before, MEMINFO_AVAILABLE, 90);
+	set_meminfo(&before, MEMINFO_MLOCKED, 62);
+	incident_find_ram(&i, NULL);
+	check_text(&i, "not killed in any case (oom_score_adj -1000): 1 process, 33.0 MiB\n");
+	check_json(&i, "\"exempt_processes\":1,\"exempt_bytes\":34603008");
+	assert_int_equal(i.where.time_ms, BEGAN);
+	assert_int_equal(i.where.pool, 700 * MIB);
+	incident_find_ram(&i, &before);
+	assert_int_equal(i.where.time_ms, BEGAN - 2000);
+	assert_int_equal(i.where.locked, 62 * MIB);
+	i.where.parts = 2;
+	i.where.part[0] = (struct incident_ram_part){"huge", "huge pages", 700 * MIB};
+	i.where.part[1] = (struct incident_ram_part){"kernel", "kernel", 40 * MIB};
+	check_text(&i,
+		   "  where it was, 2 s before: huge pages 700 MiB, kernel 40.0 MiB; no kill frees "
+		   "the pool of huge pages, 700 MiB; processes have locked 62.0 MiB in RAM\n");
+	check_json(&i, "{\"part\":\"huge\",\"title\":\"huge pages\",\"bytes\":734003200}");
+	set_meminfo(&before, MEMINFO_AVAILABLE, 100);
+	incident_find_ram(&i, &before);
+	assert_int_equal(i.where.time_ms, BEGAN);
+	/* Of processes that were not all read, no number is known. */
+	i.table_known = false;
+	incident_find_ram(&i, NULL);
+	check_json(&i, "\"exempt_processes\":null,\"exempt_bytes\":null");
+	/* A cgroup at its limit says nothing of the machine. */
+	event_set_text(&event, EVENT_LIMIT_CGROUP, "/a");
+	i.table_known = true;
+	incident_find_ram(&i, &before);
+	check_json(&i, "\"where\":null,\"exempt_processes\":null");
+	then.process = NULL;
+}
+
 /* ---- all of it, to the byte ---- */
 
 /* Each member is set; `add`: to the numbers. */
@@ -357,6 +415,7 @@ static struct event_record *make_event(enum event_kind kind, uint64_t add)
 static void put(struct strbuf *out, struct incidents_json *json, struct incident *i)
 {
 	incident_add_charges(i);
+	incident_find_ram(i, NULL);
 	render_incidents_json(json, i);
 	render_incident_line(out, i, &columns, &style);
 	render_incident(out, i, 2, &style);
@@ -452,6 +511,10 @@ TEST(document)
 			(struct group_changes){groups + (window % 3) * 5 % 10, window ? 2 : 12};
 		whole.grew_inside[window] = (struct group_changes){groups + 10, 2};
 	}
+	whole.stall[0] = (struct incident_stall){"/a/b", "unit", "web\xff.service", 9300, 4500};
+	whole.stall[1] = (struct incident_stall){"/c", "cgroup", "/c", 700, 0};
+	whole.stalls = 2;
+	whole.stalls_known = true;
 	whole.recorded_ms = 90000;
 	whole.largest_inside = (struct group_changes){groups + 10, 2};
 	whole.shmem_inside = (struct group_changes){groups + 11, 1};
@@ -494,6 +557,7 @@ TEST(document)
 		i.workload = n ? "/a/b/c" : "pod shop/web-0";
 		i.end = n == 2 ? event[n] : NULL;
 		json.html = n == 1;
+		i.stalls_known = n == 2 || n == 3;
 		i.files = n == 3 ? 0 : 4;
 		i.files_of_machine = n == 1;
 		i.files_ms = n == 3 ? 0 : n ? BEGAN + 20 : BEGAN - 12000;
