@@ -15,22 +15,6 @@
 #include "session/session.h"
 #include "write/format.h"
 
-#define ROWS_USUAL 5
-
-/* A time in UTC is shorter than others; with summer time there may be both. */
-static unsigned widest_time(struct incidents *s)
-{
-	size_t most = strlen("WHEN");
-
-	for (size_t i = 0; i < recording_reader_info(s->replay.reader)->events; i++) {
-		int64_t time_ms = recording_reader_event_time(s->replay.reader, i);
-		size_t len = incidents_in_range(s, i) ? strlen(time_text(time_ms).text) : 0;
-
-		most = len > most ? len : most;
-	}
-	return (unsigned)most;
-}
-
 /* Reads an event that no other one stands for. Returns as incidents_read_event(). */
 static int read_standing(struct incidents *s, size_t i)
 {
@@ -47,7 +31,7 @@ static int show_list(struct incidents *s, const struct table_style *style, size_
 		     size_t *ret_count)
 {
 	const size_t most = s->options->top ? (size_t)s->options->top : SIZE_MAX;
-	const struct incident_columns columns = incident_columns(widest_time(s), style);
+	const struct incident_columns columns = incident_columns(incidents_widest_time(s), style);
 	size_t lines = 0, earlier = 0;
 	bool killed = false, kill;
 
@@ -82,14 +66,13 @@ static int show_list(struct incidents *s, const struct table_style *style, size_
 static int show_one(struct incidents *s, size_t i, const struct table_style *style)
 {
 	const struct options *o = s->options;
-	size_t rows = o->top ? (size_t)o->top : ROWS_USUAL;
 	int r = incidents_read_event(s, i);
 
 	if (r < 0)
 		return EXIT_FAILED;
 	r = incidents_read(s, i);
 	if (r == 0)
-		render_incident(&s->out.buf, &s->incident, rows, style);
+		render_incident(&s->out.buf, &s->incident, incidents_rows(s), style);
 	if (r == 0 && style->header && !o->quiet)
 		render_incident_next(&s->out.buf, &s->incident, s->replay.path, !o->word);
 	return r;
@@ -250,7 +233,7 @@ static int show_json(struct incidents *s)
 		return r;
 	if (!count)
 		s->chosen = SIZE_MAX;
-	return incidents_write_json(s, false, s->options->at ? is_chosen : incidents_in_range);
+	return incidents_write_json(s, NULL, s->options->at ? is_chosen : incidents_in_range);
 }
 
 static int show(struct incidents *s)

@@ -37,6 +37,7 @@ void incidents_close(struct incidents *s)
 	for (int w = 0; w < INCIDENT_WINDOWS; w++)
 		snapshot_done(&s->before[w]);
 	free(s->until_ms);
+	free(s->frames);
 	free(s->burst);
 	output_close(&s->out);
 	replay_close(&s->replay);

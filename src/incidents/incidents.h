@@ -21,6 +21,8 @@ struct stall_list {
 	size_t count, room;
 };
 
+struct incidents_text;
+
 struct incidents {
 	const struct options *options;
 	struct replay replay;
@@ -40,6 +42,7 @@ struct incidents {
 	int64_t now_ms;
 	struct burst *burst;	  /* of each event: bursts.c */
 	struct stall_list stalls; /* of a shortage */
+	size_t *frames;	   /* of each event that was read, its frame and 1; NULL: not wanted */
 	int64_t *until_ms; /* of each event, as far as they are known: when it was over; else 0 */
 	size_t chosen;	   /* the event of --at */
 };
@@ -91,8 +94,14 @@ void incidents_clear_groups(struct incidents *s);
 
 /* ---- documents ---- */
 
-/* Writes the array of the events that are `wanted`. `html`: for a page. */
-int incidents_write_json(struct incidents *s, bool html,
+/* The columns of the longest time in the list, and how many groups of each kind are shown. */
+unsigned incidents_widest_time(struct incidents *s);
+size_t incidents_rows(const struct incidents *s);
+/*
+ * Writes the array of the events that are `wanted`. `text`: for a page, which has no event that
+ * another one stands for; NULL: for JSON.
+ */
+int incidents_write_json(struct incidents *s, const struct incidents_text *text,
 			 bool (*wanted)(struct incidents *s, size_t i));
 int incidents_write_page(struct incidents *s);
 

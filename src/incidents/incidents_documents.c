@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The JSON of incidents, and the page: charts of the whole time, events, snapshots of moments. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "incidents/incidents.h"
@@ -8,12 +9,34 @@
 #include "report/incidents.h"
 #include "session/log.h"
 #include "session/session.h"
+#include "write/format.h"
 
-int incidents_write_json(struct incidents *s, bool html,
+#define ROWS_USUAL 5
+
+/* A time in UTC is shorter than others; with summer time there may be both. */
+unsigned incidents_widest_time(struct incidents *s)
+{
+	size_t most = strlen("WHEN");
+
+	for (size_t i = 0; i < recording_reader_info(s->replay.reader)->events; i++) {
+		int64_t time_ms = recording_reader_event_time(s->replay.reader, i);
+		size_t len = incidents_in_range(s, i) ? strlen(time_text(time_ms).text) : 0;
+
+		most = len > most ? len : most;
+	}
+	return (unsigned)most;
+}
+
+size_t incidents_rows(const struct incidents *s)
+{
+	return s->options->top ? (size_t)s->options->top : ROWS_USUAL;
+}
+
+int incidents_write_json(struct incidents *s, const struct incidents_text *text,
 			 bool (*wanted)(struct incidents *s, size_t i))
 {
 	struct incidents_json json = {
-		.out = &s->out.buf, .html = html, .group_by = s->incident.group_by};
+		.out = &s->out.buf, .text = text, .group_by = s->incident.group_by};
 	size_t events = recording_reader_info(s->replay.reader)->events;
 	int r = 0;
 
@@ -23,10 +46,13 @@ int incidents_write_json(struct incidents *s, bool html,
 
 		if (is < 0)
 			return EXIT_FAILED;
-		if (is)
-			r = incidents_read(s, i);
-		if (is && r == 0)
+		if (!is || (text && incidents_is_told(s)))
+			continue;
+		r = incidents_read(s, i);
+		if (r == 0)
 			render_incidents_json(&json, &s->incident);
+		if (s->frames)
+			s->frames[i] = s->incident.during ? s->frame + 1 : 0;
 	}
 	render_incidents_json_end(&json);
 	return r;
@@ -101,6 +127,22 @@ static bool page_has_event(struct incidents *s, size_t i)
 	return incidents_in_range(s, i) && newer < PAGE_EVENTS;
 }
 
+/* The events with the lines of the text, which the page shows as they are. */
+static int page_events(struct incidents *s)
+{
+	const struct table_style style = output_style(s->options, false, 0);
+	const struct incidents_text text = {
+		.style = style,
+		.columns = incident_columns(incidents_widest_time(s), &style),
+		.rows = incidents_rows(s),
+		.dir = s->replay.path,
+		.usual = !s->options->word,
+	};
+
+	strbuf_puts(&s->out.buf, "{\"incidents\":");
+	return incidents_write_json(s, &text, page_has_event);
+}
+
 static void use_spread(struct page *p, uint32_t most, uint8_t use)
 {
 	uint32_t count = count_of(p, most);
@@ -109,7 +151,7 @@ static void use_spread(struct page *p, uint32_t most, uint8_t use)
 		p->use[spread(p, i, count) - p->first] |= use;
 }
 
-/* Chooses frames of the whole range, and those of the events. */
+/* Chooses frames of the whole range, and those of the events that were read. */
 static int choose_frames(struct page *p)
 {
 	struct incidents *s = p->incidents;
@@ -120,12 +162,10 @@ static int choose_frames(struct page *p)
 	use_spread(p, PAGE_POINTS, PAGE_POINT);
 	use_spread(p, PAGE_MOMENTS, PAGE_MOMENT);
 	for (size_t i = 0; i < recording_reader_info(s->replay.reader)->events; i++) {
-		size_t frame;
+		const size_t frame = s->frames[i];
 
-		if (!page_has_event(s, i) || !replay_event_frame(&s->replay, i, &frame))
-			continue;
 		/* At the kill there is no PSS: the snapshot before it has it. */
-		for (uint32_t at = (uint32_t)frame; at <= frame + 1; at++) {
+		for (size_t at = frame - 1; frame && at <= frame; at++) {
 			if (at >= p->first && at <= p->last)
 				p->use[at - p->first] |= PAGE_POINT | PAGE_MOMENT;
 		}
@@ -177,7 +217,7 @@ static int page_points(struct page *p)
 	struct strbuf *out = &p->incidents->out.buf;
 	bool first = true;
 
-	strbuf_puts(out, "{\"points\":[");
+	strbuf_puts(out, ",\"points\":[");
 	for (uint32_t frame = p->first; frame <= p->last; frame++) {
 		int r = 0;
 
@@ -188,7 +228,7 @@ static int page_points(struct page *p)
 		if (r)
 			return r;
 	}
-	strbuf_puts(out, "],\n\"incidents\":");
+	strbuf_puts(out, "]");
 	return 0;
 }
 
@@ -250,9 +290,8 @@ static int show_events_page(struct incidents *s)
 
 	style.columns = &columns;
 	render_past_page_begin(out, &result, &style);
-	strbuf_puts(out, "{\"points\":[],\n\"incidents\":");
-	r = incidents_write_json(s, true, page_has_event);
-	strbuf_puts(out, ",\"moments\":[]}\n");
+	r = page_events(s);
+	strbuf_puts(out, ",\"points\":[],\"moments\":[]}\n");
 	render_past_page_end(out);
 	return r;
 }
@@ -273,17 +312,20 @@ int incidents_write_page(struct incidents *s)
 	p.options.at = NULL;
 	p.options.top = 0;
 	p.options.opened = &s->replay;
+	s->frames = calloc(recording_reader_info(s->replay.reader)->events + 1, sizeof(*s->frames));
+	if (!s->frames)
+		return log_error("making the page: out of memory");
 	r = open_page(&p);
-	if (r == 0)
-		r = choose_frames(&p);
 	if (r == 0)
 		r = page_frame(&p, p.last, &result);
 	if (r)
 		return r;
 	render_past_page_begin(&s->out.buf, &result, &p.style);
-	r = page_points(&p);
+	r = page_events(s);
 	if (r == 0)
-		r = incidents_write_json(s, true, page_has_event);
+		r = choose_frames(&p);
+	if (r == 0)
+		r = page_points(&p);
 	if (r == 0)
 		r = page_moments(&p);
 	render_past_page_end(&s->out.buf);

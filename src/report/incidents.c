@@ -461,12 +461,39 @@ void render_incidents_json_begin(struct incidents_json *j)
 	strbuf_puts(j->out, "{\"schema\":\"zmem.incidents\",\"schema_version\":\"1.9\",");
 	if (j->group_by)
 		strbuf_printf(j->out, "\"group_by\":\"%s\",", j->group_by);
+	if (j->text) {
+		struct json_writer writer = {.out = j->out, .html = true};
+		cleanup(strbuf_done) struct strbuf heading = {};
+
+		render_incident_heading(&heading, &j->text->columns, &j->text->style);
+		strbuf_take_error(j->out, &heading);
+		strbuf_puts(j->out, "\"heading\":");
+		json_put_string(&writer, strbuf_str(&heading));
+		strbuf_putc(j->out, ',');
+	}
 	strbuf_puts(j->out, "\n\"events\":[");
+}
+
+/* What the text says of an event. */
+static void put_texts(struct json_writer *w, const struct incidents_text *t,
+		      const struct incident *i)
+{
+	cleanup(strbuf_done) struct strbuf line = {}, text = {};
+
+	render_incident_line(&line, i, &t->columns, &t->style);
+	render_incident(&text, i, t->rows, &t->style);
+	render_incident_next(&text, i, t->dir, t->usual);
+	strbuf_take_error(w->out, &line);
+	strbuf_take_error(w->out, &text);
+	json_key_name(w, "line");
+	json_put_string(w, strbuf_str(&line));
+	json_key_name(w, "text");
+	json_put_string(w, strbuf_str(&text));
 }
 
 void render_incidents_json(struct incidents_json *j, const struct incident *i)
 {
-	struct json_writer writer = {.out = j->out, .html = j->html}, *w = &writer;
+	struct json_writer writer = {.out = j->out, .html = j->text}, *w = &writer;
 
 	strbuf_puts(j->out, j->count++ ? ",\n" : "\n");
 	json_begin(w, '{');
@@ -476,6 +503,8 @@ void render_incidents_json(struct incidents_json *j, const struct incident *i)
 		json_put_findings(w, i->findings, FINDING_WARNING);
 	else
 		json_put_null(w);
+	if (j->text)
+		put_texts(w, j->text, i);
 	json_end(w, '}');
 }
 

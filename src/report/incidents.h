@@ -26,14 +26,23 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 void render_incident_next(struct strbuf *out, const struct incident *i, const char *dir,
 			  bool usual);
 
+struct incidents_text {
+	struct table_style style;
+	struct incident_columns columns;
+	size_t rows;
+	const char *dir;
+	bool usual;
+};
+
 /*
  * The document zmem.incidents (src/dist/documents.txt): begin, each event from the
  * oldest to the newest, end with a final newline.
  */
 struct incidents_json {
 	struct strbuf *out;
-	bool html;	      /* it is a part of a page */
-	const char *group_by; /* NULL: groups are programs */
+	/* Of a page, which has the lines of the text, and of its list, as they are: */
+	const struct incidents_text *text; /* NULL: it is no page */
+	const char *group_by;		   /* NULL: groups are programs */
 	size_t count;
 };
 void render_incidents_json_begin(struct incidents_json *j);

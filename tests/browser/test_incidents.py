@@ -35,9 +35,14 @@ def snapshots(directory):
     return found
 
 
+def text_of(directory, *args):
+    """The lines of the text, as on a terminal of any width."""
+    return subprocess.run((PROGRAM, "incidents", directory, *args), stdout=subprocess.PIPE, check=True).stdout.decode().splitlines()
+
+
 class Page:
     def __init__(self, path, directory):
-        self.path, self.browser, self.snapshots = path, browser.Browser(), snapshots(directory)
+        self.path, self.browser, self.snapshots, self.directory = path, browser.Browser(), snapshots(directory), directory
 
     def open(self, width=1280, dark=False):
         self.browser.screen(width, dark=dark, scripts=True)
@@ -54,7 +59,7 @@ class Page:
         """The map and the table are of the chosen moment, and show all of it. Returns the pids of victims: a pid can be
         used again by another program."""
         totals, names = self.snapshots[self.is_("JSON.parse(document.querySelector('#recording').textContent)"
-                                               ".moments[document.querySelector('#moment').value].timestamp_ms")]
+                                               ".moments.find(m => m.timestamp_ms === Number(document.querySelector('#moment').value)).timestamp_ms")]
         bare = totals["pss_bytes"] is None
         keys = ("rss_anon", "rss_file", "rss_shmem", "swap") if bare else ("pss_anon", "pss_file", "pss_shmem", "swap_pss")
         kinds = ((key.split("_")[-1].replace("pss", "swap"), totals[key + "_bytes"]) for key in keys)
@@ -64,7 +69,7 @@ class Page:
         same(name + ": the table is of that moment", self.is_("document.querySelector('#table tfoot th').textContent"),
              "sum of %d" % len(names))
         found = self.is_("JSON.parse(document.querySelector('#recording').textContent)"
-                         ".moments[document.querySelector('#moment').value].findings.map(f => f.text.split(': ')[0])")
+                         ".moments.find(m => m.timestamp_ms === Number(document.querySelector('#moment').value)).findings.map(f => f.text.split(': ')[0])")
         same(name + ": what was wrong then, without commands", self.is_(
             "[...document.querySelectorAll('#finding-list li')].map(e => e.querySelector('b').textContent).concat("
             "[...document.querySelectorAll('#finding-list code')].filter(e => e.getClientRects().length).map(e => e.textContent))"), found)
@@ -78,8 +83,13 @@ def check_events(page, pids):
     page.open()
     same("the console is empty", page.browser.console, [])
     texts = page.is_("[...document.querySelectorAll('#events button')].map(e => e.textContent)")
-    result(len(texts) == KILLS and all("%s, PID %d, held " % (NAME, pid) in text for pid, text in zip(reversed(pids), texts)),
+    # The page and the text are made of the same lines.
+    listed = text_of(page.directory)
+    result(len(texts) == KILLS and all(str(pid) in text and NAME in text for pid, text in zip(reversed(pids), texts)),
            "the kills, newest first", texts)
+    same("the list is that of the text", [page.is_("document.querySelector('#events-heading').textContent.trimEnd()"), *texts],
+         listed[:KILLS + 1])
+    same("the events come first", page.is_("document.querySelector('header ~ *').textContent.trim().split('\\n')[0]"), "Events")
     same("a mark for each kill in each chart", page.is_("[...document.querySelectorAll('#past svg')]"
          ".map(e => e.querySelectorAll('.kill').length).every(n => n === %d)" % KILLS), True)
     same("the newest kill is chosen", page.is_("[...document.querySelectorAll('#events button')]"
@@ -89,17 +99,17 @@ def check_events(page, pids):
     result(pids[-1] in page.check_moment("the newest kill"), "the newest kill: its victim")
     same("the map has something", page.is_("document.querySelector('#map').getBoundingClientRect().height > 20"), True)
     title = page.is_("document.querySelector('#past .near title').textContent")
-    result("%s, PID %d, held " % (NAME, pids[0]) in title, "a mark says what was killed", title)
-    held = page.is_("document.querySelector('#event').textContent")
-    # Others may have held more than the victim.
-    most = page.is_("JSON.parse(document.querySelector('#recording').textContent).incidents.events.at(-1).largest.name[0].group")
-    result("Held most, by program" in held and most in held, "what held most", (held, most))
-    result("Files of shared memory8.00 MiB%s" % FILE in held, "files of shared memory", held)
+    result(str(pids[0]) in title and NAME in title, "a mark says what was killed", title)
+    lines = "[...document.querySelector('#event').children].map(e => e.textContent)"
+    shown = page.is_(lines)
+    same("the newest kill: the lines of the text", shown, text_of(page.directory, "--at", "event:1"))
+    result(any(line.startswith("  files: %s 8.00 MiB" % FILE) for line in shown), "files of shared memory", shown)
     page.is_("document.querySelectorAll('#events button')[1].click()")
     page.browser.settle()
     same("another kill: chosen", page.is_("document.querySelectorAll('#events button')[1].getAttribute('aria-pressed')"), "true")
     result(NAME in page.rows(), "another kill: its victim", page.rows())
     result(pids[0] in page.check_moment("another kill"), "another kill: its pid")
+    same("another kill: the lines of the text", page.is_(lines), text_of(page.directory, "--at", "event:2"))
     same("another kill: has the focus", page.is_("document.activeElement.textContent"), texts[1])
 
 
@@ -114,7 +124,8 @@ def check_moments(page, pids):
     result(NAME not in page.rows() and len(page.rows()) > 2, "a click: the processes of that moment", page.rows())
     result(not page.check_moment("a click"), "a click: no victim yet")
     moments = page.is_("JSON.parse(document.querySelector('#recording').textContent).moments")
-    chosen = int(page.is_("document.querySelector('#moment').value"))
+    times = [m["timestamp_ms"] for m in moments]
+    chosen = times.index(int(page.is_("document.querySelector('#moment').value")))
     # Others may be nearer to the first one than a pixel.
     far, span = (moments[at]["timestamp_ms"] - moments[0]["timestamp_ms"] for at in (chosen, -1))
     result(far * w <= 2 * span, "a click: the first snapshot", (chosen, far, span))
@@ -123,6 +134,18 @@ def check_moments(page, pids):
     page.is_("(() => { const e = document.querySelector('#moment'); e.value = e.max; e.dispatchEvent(new Event('input')); })()")
     page.browser.settle()
     result(page.note() != first, "the slider shows the last snapshot", page.note())
+    page.is_("document.querySelector('#moment').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowLeft'}))")
+    page.browser.settle()
+    same("a key: the snapshot before", int(page.is_("document.querySelector('#moment').value")), times[-2])
+    page.is_("document.querySelector('#moment').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}))")
+    page.browser.settle()
+    middle = (times[0] + times[-1]) // 2
+    page.is_("(() => { const e = document.querySelector('#moment'); e.value = %d; e.dispatchEvent(new Event('input')); })()" % middle)
+    page.browser.settle()
+    same("the slider goes by time", int(page.is_("document.querySelector('#moment').value")),
+         min(times, key=lambda t: abs(t - middle)))
+    page.is_("(() => { const e = document.querySelector('#moment'); e.value = e.max; e.dispatchEvent(new Event('input')); })()")
+    page.browser.settle()
     left = page.check_moment("the slider")
     result(not left, "the slider: the victims have ended", (left, [m["timestamp_ms"] for m in moments[-4:]]))
     kill = page.is_("Number(document.querySelector('#past .kill').getAttribute('d').slice(1).split(' ')[0]) / 1000")
@@ -138,7 +161,7 @@ def check_widths(page, _pids):
     for width, dark in ((1280, False), (1280, True), (400, False)):
         page.open(width, dark)
         over = page.is_("[...document.querySelectorAll('h1, h2, p, button, .card, .legend li, svg, canvas, input')].filter(e =>"
-                        " !e.closest('.scroller, .menu') && e.getClientRects().length &&"
+                        " !e.closest('.scroller, .menu, .events') && e.getClientRects().length &&"
                         " e.getBoundingClientRect().right > innerWidth).length")
         same("%d%s: nothing overflows" % (width, " dark" if dark else ""), over, 0)
         if SCREENSHOTS:
@@ -168,7 +191,7 @@ def check_bare(page, pids):
     same("no snapshot: the console is empty", page.browser.console, [])
     same("no snapshot: it says so", page.note(), "no snapshot is readable")
     texts = page.is_("[...document.querySelectorAll('#events button')].map(e => e.textContent)")
-    result([pid for pid in reversed(pids) if any("PID %d," % pid in text for text in texts)] == list(reversed(pids)),
+    result([pid for pid in reversed(pids) if any(str(pid) in text for text in texts)] == list(reversed(pids)),
            "no snapshot: the kills", texts)
     same("no snapshot: no slider", page.is_("document.querySelector('#moment').getClientRects().length"), 0)
     page.is_("document.querySelectorAll('#events button')[1].click()")

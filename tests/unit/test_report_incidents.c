@@ -480,6 +480,8 @@ TEST(document)
 					test_calloc(1, sizeof(struct event_record))};
 	struct incident few = {
 		.number = 1, .baseline = &earlier.snapshot, .during = &then.snapshot};
+	const struct incidents_text page = {
+		.style = style, .columns = columns, .rows = 2, .dir = "/r"};
 	struct incident whole, i;
 
 	sample_init(&earlier);
@@ -556,7 +558,8 @@ TEST(document)
 				   : (struct burst){1, 1};
 		i.workload = n ? "/a/b/c" : "pod shop/web-0";
 		i.end = n == 2 ? event[n] : NULL;
-		json.html = n == 1;
+		/* Of a page: with the lines of the text. */
+		json.text = n == 1 ? &page : NULL;
 		i.stalls_known = n == 2 || n == 3;
 		i.files = n == 3 ? 0 : 4;
 		i.files_of_machine = n == 1;

@@ -64,7 +64,7 @@ function choose(at, event = null) {
 		byId('past-state').textContent = 'no snapshot is readable';
 		return;
 	}
-	byId('moment').value = at;
+	byId('moment').value = past.moments[at].timestamp_ms;
 	byId('moment').setAttribute('aria-valuetext', timeText(past.moments[at].timestamp_ms));
 	byId('past-state').textContent = `snapshot of ${timeText(past.moments[at].timestamp_ms)}` +
 		(chooseKinds(past.moments[at]) ? ', without PSS: the map has RSS and swap, and counts shared pages for each process' : '');
@@ -72,60 +72,26 @@ function choose(at, event = null) {
 	showCharts();
 }
 
-/** Memory was short: for how long, the signs of it, and how little was left. */
-function shortText(e) {
-	const signs = {stall: 'tasks waited', available: 'little RAM available', swap: 'little swap free', refaults: 'much was read again'};
-	const parts = [e.causes.map(c => signs[c] ?? c).join(', ')];
-
-	if (e.memory_available_least_bytes !== null)
-		parts.push(`least available ${sizeText(e.memory_available_least_bytes)}`);
-	if (e.oom_kills)
-		parts.push(countText(e.oom_kills, 'OOM kill'));
-	return `${e.number}. ${momentText(e.time_ms)} · memory was short` +
-		`${e.end_time_ms === null ? '' : ` for ${countText(Math.max(Math.round((e.end_time_ms - e.time_ms) / SECOND_MS), 1), 'second')}`}: ` +
-		parts.filter(Boolean).join(' · ');
-}
-
+/** An event of the list in one line. */
 function eventText(e) {
-	if (e.kind === 'pressure')
-		return shortText(e);
-	if (e.kind === 'signal')
-		return `${momentText(e.time_ms)} · signal ${e.signal} by ${visible(e.sender.name ?? ABSENT)} to ${victimText(e.victim)}`;
-	return `${e.number}. ${momentText(e.time_ms)} · ${killText(e)}`;
+	return e.line.replace(/\s+/g, ' ').trim();
 }
 
-/** A titled list of groups with their bytes. */
-function groupList(title, groups, key, sign) {
-	const list = element('ul', {className: 'legend'});
-
-	for (const g of groups.slice(0, 5))
-		list.append(element('li', {}, element('span', {}, `${sign}${sizeText(g[key])}`),
-			element('span', {}, g.group === null ? '(none)' : visible(g.group))));
-	if (!groups.length)
-		list.append(element('li', {}, element('span', {}, 'nothing')));
-	return element('div', {}, element('h3', {}, title), list);
-}
-
+/** What the text says of an event, line by line. */
 function showEvent(e) {
-	const windows = {'1m': 'minute', '10m': '10 minutes', '1h': 'hour'};
-	const lists = [groupList('Held most, by program', e.largest.name.filter(g => g.anon_swap_bytes), 'anon_swap_bytes', '')];
+	const [heading, ...lines] = e.text.trimEnd().split('\n');
 
-	for (const [key, text] of Object.entries(windows)) {
-		if (e.grew[key] !== null)
-			lists.push(groupList(`Had grown over the last ${text}`, e.grew[key], 'change_bytes', '+'));
-	}
-	if (e.files?.length)
-		lists.push(groupList('Files of shared memory', e.files.map(f => ({...f, group: f.name})), 'resident_bytes', ''));
-	byId('event').replaceChildren(...lists);
+	byId('event').replaceChildren(element('h3', {}, heading), ...lines.map(line => element('p', {className: 'said'}, line)));
 }
 
 function showEvents() {
 	const newest = [...past.incidents.events].reverse();
-	const top = byId('events').scrollTop;
+	const list = byId('events').parentElement, top = list.scrollTop;
 
 	byId('no-events').hidden = newest.length > 0;
+	byId('events-heading').textContent = newest.length ? past.incidents.heading : '';
 	byId('events').replaceChildren(...newest.map(e => {
-		const button = element('button', {type: 'button', 'aria-pressed': e === past.event}, eventText(e));
+		const button = element('button', {type: 'button', 'aria-pressed': e === past.event}, e.line.trimEnd());
 
 		button.addEventListener('click', () => {
 			choose(momentOf(e), e);
@@ -133,7 +99,7 @@ function showEvents() {
 		});
 		return element('li', {}, button);
 	}));
-	byId('events').scrollTop = top;
+	list.scrollTop = top;
 	if (past.event)
 		showEvent(past.event);
 	else
@@ -144,9 +110,20 @@ charts.most = Infinity;
 charts.begin = span => momentText(span.start);
 charts.end = span => momentText(span.end);
 charts.last = 'at the end';
-byId('moment').max = past.moments.length - 1;
 byId('moment').parentElement.hidden = !past.moments.length;
-byId('moment').addEventListener('input', e => choose(Number(e.target.value)));
+if (past.moments.length) {
+	byId('moment').min = past.moments[0].timestamp_ms;
+	byId('moment').max = past.moments[past.moments.length - 1].timestamp_ms;
+}
+byId('moment').addEventListener('input', e => choose(nearest(Number(e.target.value))));
+byId('moment').addEventListener('keydown', e => {
+	const step = {ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1}[e.key];
+
+	if (!step)
+		return;
+	e.preventDefault();
+	choose(Math.min(Math.max(past.at + step, 0), past.moments.length - 1));
+});
 byId('past').addEventListener('click', e => {
 	const chart = e.target.closest('svg');
 

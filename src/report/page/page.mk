@@ -13,10 +13,12 @@ PAGE_OUT := $(O)/page/report
 hash = { echo && cat $(1); } > $(1).text && sha256sum < $(1).text > $(1).sum && tr a-f A-F < $(1).sum > $(1).hex && \
 	basenc --base16 -di $(1).hex > $(1).hash && $(2)=$$(base64 $(1).hash)
 
+PAGE_SED := -e '/^<!--live-->$$/d' -e '/^<!--first-->$$/d' -e '/^<!--events-->$$/d'
+
 # The live page of serve has more in it and may fetch from its own server.
 LIVE_CSS := $(PAGE_CSS) src/serve/page/live.css
-LIVE_JS  := $(PAGE_JS) $(PAGE)/events.js $(addprefix src/serve/page/,chart.js refresh.js live.js)
-LIVE_SED := -e "s|default-src 'none';|default-src 'none'; connect-src 'self';|" \
+LIVE_JS  := $(PAGE_JS) $(addprefix src/serve/page/,events.js chart.js refresh.js live.js)
+LIVE_SED := -e '/^<!--events-->$$/d' -e "s|default-src 'none';|default-src 'none'; connect-src 'self';|" \
             -e 's|which fetches nothing|which asks this server alone|' \
             -e '/^<!--first-->$$/ { r $(PAGE_OUT)/bar.top' -e 'd }'
 
@@ -26,8 +28,8 @@ LIVE_FILES_JS := $(FILES_JS) $(addprefix src/serve/page/,refresh.js live_files.j
 
 # The page of incidents has a time line and events before the rest.
 PAST_CSS := $(LIVE_CSS) $(PAGE)/incidents.css
-PAST_JS  := $(PAGE_JS) $(PAGE)/events.js src/serve/page/chart.js $(PAGE)/incidents.js
-PAST_SED := -e '/^<!--live-->$$/d' -e '/^<!--first-->$$/ { r $(PAGE_OUT)/past.top' -e 'd }'
+PAST_JS  := $(PAGE_JS) src/serve/page/chart.js $(PAGE)/incidents.js
+PAST_SED := -e '/^<!--live-->$$/d' -e '/^<!--first-->$$/d' -e '/^<!--events-->$$/ { r $(PAGE_OUT)/past.top' -e 'd }'
 
 # The page of grow has a chart, the map and places.
 GROW_CSS := $(PAGE_CSS) src/serve/page/live.css $(PAGE)/incidents.css
@@ -49,11 +51,11 @@ make_page = mkdir -p $(@D) && $(no_comments) $(1) > $@.style && $(no_comments) $
 
 $(PAGE_OUT)/page.html: $(PAGE)/page.html $(PAGE_CSS) $(PAGE_JS) $(PAGE)/page.mk
 	$(SAY) PAGE $@
-	$(Q)$(call make_page,$(PAGE_CSS),$(PAGE_JS),-e '/^<!--live-->$$/d' -e '/^<!--first-->$$/d') > $@.tmp && mv $@.tmp $@
+	$(Q)$(call make_page,$(PAGE_CSS),$(PAGE_JS),$(PAGE_SED)) > $@.tmp && mv $@.tmp $@
 
 $(PAGE_OUT)/files.html: $(PAGE)/page.html $(PAGE_CSS) $(FILES_JS) $(PAGE)/page.mk
 	$(SAY) PAGE $@
-	$(Q)$(call make_page,$(PAGE_CSS),$(FILES_JS),-e '/^<!--live-->$$/d' -e '/^<!--first-->$$/d') > $@.tmp && mv $@.tmp $@
+	$(Q)$(call make_page,$(PAGE_CSS),$(FILES_JS),$(PAGE_SED)) > $@.tmp && mv $@.tmp $@
 
 $(PAGE_OUT)/past.top: $(PAGE)/incidents.html
 $(PAGE_OUT)/live.top: src/serve/page/live.html

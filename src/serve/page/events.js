@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// OOM kills in words, for the page of incidents and the live page of serve.
+// OOM kills in words, for the live page.
 
 function limitText(e) {
 	if (e.constraint === null)
