@@ -319,6 +319,7 @@ static void print_documents(void)
 	print_fields("signal", &incident_signal_fields);
 	print_fields("pressure", &incident_pressure_fields);
 	print_fields("kills_unrecorded", &incident_unrecorded_fields);
+	print_fields("no_victim", &incident_no_victim_fields);
 	print_fields("grow", &growth_document);
 	print_fields("peak", &peak_document);
 	print_fields("map_counters", &map_counters);

@@ -100,6 +100,8 @@ static int record_frames(struct keeper *k)
 			r = keeper_record_frame(k, due);
 			if (r == 0 && k->ring.frames)
 				keeper_record_unrecorded(k);
+			if (r == 0 && k->ring.frames && k->oom)
+				keeper_record_no_victim(k);
 			k->killed = false;
 		}
 	}

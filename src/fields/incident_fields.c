@@ -558,3 +558,14 @@ JSON_KNOWN(unrecorded_time, "time_ms", TIME, value_signed(true, r->time_ms),
 FIELDS(incident_unrecorded_fields, &field_number, &field_event_ID, &field_unrecorded_kind,
        &field_unrecorded_time, &field_since_then, &field_unrecorded_kills, &field_unrecorded_cgroup,
        OF_TIME);
+
+JSON_KNOWN(no_victim_kind, "kind", TEXT, value_text("no_victim"), "");
+JSON_FIELD(no_victim_since, "since_ms", TIME, amount_of(r, EVENT_SINCE),
+	   "the first time of those that are counted");
+JSON_FIELD(
+	no_victim_processes, "processes", AMOUNT,
+	value_unsigned(i->where.exempt_known, i->where.processes),
+	"processes in that cgroup in the snapshot. Null if it is not known, or without a snapshot");
+FIELDS(incident_no_victim_fields, &field_number, &field_event_ID, &field_no_victim_kind,
+       &field_time, &field_no_victim_since, &field_event_TIMES, &field_event_LIMIT_CGROUP,
+       &field_no_victim_processes, OF_TIME);

@@ -8,7 +8,7 @@
 
 /* Rows are struct event_record, of a struct incident. */
 extern const struct fields incident_kill_fields, incident_pressure_fields,
-	incident_unrecorded_fields, incident_signal_fields;
+	incident_unrecorded_fields, incident_signal_fields, incident_no_victim_fields;
 /* Fields that kills and short memory both have. */
 extern const struct fields incident_fields;
 /* Fields of a kill that follow from its event alone. */

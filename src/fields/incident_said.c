@@ -50,6 +50,14 @@ SENTENCES(signal_line, &incident_signal_fields, &heading,
 SENTENCES(unrecorded_line, &incident_unrecorded_fields, NULL, UNRECORDED);
 SENTENCES(unrecorded_heading, &incident_unrecorded_fields, NULL,
 	  "[event:{number+}  ]" UNRECORDED "[  (event:{id})]");
+#define NO_VICTIM "no process could be killed[ in {cgroup}]: out of memory {times} time{s} or more"
+SENTENCES(no_victim_line, &incident_no_victim_fields, NULL, NO_VICTIM);
+SENTENCES(no_victim_heading, &incident_no_victim_fields, NULL,
+	  "[event:{number+}  ]" NO_VICTIM " from {since_ms} to {time_ms}[  (event:{id})]");
+SENTENCES(no_victim_said, &incident_no_victim_fields, NULL,
+	  "  its processes: [{!processes}none, so something else fills it||{processes}[, "
+	  "{exempt_processes+} of them with oom_score_adj -1000, which the kernel does not kill: "
+	  "{exempt_bytes}]]");
 /* A machine that has memory is not short of it: tasks waited for the limit of a cgroup. */
 #define SHORTAGE "[{?machine_short}memory was short||tasks [of {cgroup} ]waited for memory]"
 SENTENCES(pressure_heading, &incident_pressure_fields, &heading,
@@ -302,21 +310,24 @@ SAID(where_before_ms, AMOUNT,
 			 i->where.member))
 WORTH(large_pool, pool);
 WORTH(large_locked, locked);
-static FIELDS(machine, &field_ram, &field_where_before_ms, &field_large_pool, &field_large_locked);
+FLAG(no_victim, incident_is_no_victim(i));
+static FIELDS(machine, &field_no_victim, &field_ram, &field_where_before_ms, &field_large_pool,
+	      &field_large_locked);
 
-SENTENCES(incident_machine_said, &incident_fields, &machine,
-	  "  RAM {system.memory_total_bytes~}, available {system.memory_available_bytes~}; "
-	  "[{!system.swap_total_bytes}no swap"
-	  "||swap {system.swap_used_bytes} of {system.swap_total_bytes}"
-	  "[; in no process {system.swap_unattributed_bytes+}]||swap not known]"
-	  "[; zram takes {system.zram_bytes}]",
-	  "  where it was[, {where_before_ms} before]: {where.parts*6: {title} {bytes}}"
-	  "[; no kill frees the pool of huge pages, {large_pool+}]"
-	  "[; processes have locked {large_locked+} in RAM]",
-	  "  not killed in any case (oom_score_adj -1000): {exempt_processes+} process{es}, "
-	  "{exempt_bytes}",
-	  "  RAM by class over the last {ram_span_ms}: "
-	  "[{ram.large*5: {change_bytes} {title}}||no class changed much]");
+SENTENCES(
+	incident_machine_said, &incident_fields, &machine,
+	"  RAM {system.memory_total_bytes~}, available {system.memory_available_bytes~}; "
+	"[{!system.swap_total_bytes}no swap"
+	"||swap {system.swap_used_bytes} of {system.swap_total_bytes}"
+	"[; in no process {system.swap_unattributed_bytes+}]||swap not known]"
+	"[; zram takes {system.zram_bytes}]",
+	"  where it was[, {where_before_ms} before]: {where.parts*6: {title} {bytes}}"
+	"[; no kill frees the pool of huge pages, {large_pool+}]"
+	"[; processes have locked {large_locked+} in RAM]",
+	"{!no_victim}  not killed in any case (oom_score_adj -1000): {exempt_processes+} process{es}, "
+	"{exempt_bytes}",
+	"  RAM by class over the last {ram_span_ms}: "
+	"[{ram.large*5: {change_bytes} {title}}||no class changed much]");
 
 /* ---- headings of its tables ---- */
 

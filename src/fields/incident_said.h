@@ -10,9 +10,11 @@
  * Rows are struct event_record, of a struct incident. First the heading of each kind of event; then
  * what is known of the event; then of the machine at that time.
  */
-extern const struct sentences kill_heading, pressure_heading, signal_heading, unrecorded_heading;
+extern const struct sentences kill_heading, pressure_heading, signal_heading, unrecorded_heading,
+	no_victim_heading;
 /* In a list: a shortage; signals; the kills that a line stands for. */
-extern const struct sentences pressure_line, signal_line, unrecorded_line, kill_stands_for;
+extern const struct sentences pressure_line, signal_line, unrecorded_line, no_victim_line,
+	no_victim_said, kill_stands_for;
 extern const struct sentences kill_limit_said, kill_victim_said, signal_said, pressure_signs_said;
 extern const struct sentences incident_machine_said;
 /* What a table of an event lists. */

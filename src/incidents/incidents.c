@@ -125,7 +125,7 @@ int incidents_read_event(struct incidents *s, size_t i)
 	s->incident.event = &s->event;
 	s->incident.number = recording_reader_event_number(s->replay.reader, i);
 	s->incident.burst = s->burst ? s->burst[i] : (struct burst){};
-	return kind >= EVENT_OOM_KILL && kind <= EVENT_UNRECORDED;
+	return kind >= EVENT_OOM_KILL && kind <= EVENT_NO_VICTIM;
 }
 
 /* When the event was over, as far as that was recorded. */

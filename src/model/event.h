@@ -18,6 +18,7 @@ enum event_kind {
 	EVENT_PRESSURE = 2, /* memory was short; its end is a part of its own (recording_file.h) */
 	EVENT_SIGNAL = 3,   /* a process sent a signal that ends another one */
 	EVENT_UNRECORDED = 4, /* OOM kills that the kernel counted while none was recorded */
+	EVENT_NO_VICTIM = 5,  /* a cgroup was out of memory, and no process could be killed */
 };
 
 enum event_member {
@@ -28,7 +29,7 @@ enum event_member {
 	EVENT_TEXTS = 32,
 	EVENT_TEXTS_END = 51,
 	EVENT_MORE = 64,
-	EVENT_MEMBERS = 90,
+	EVENT_MEMBERS = 91,
 	EVENT_LEVELS = 128, /* struct event_level, from the victim's memory cgroup up */
 };
 

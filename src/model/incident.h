@@ -76,8 +76,12 @@ struct incident_ram {
 	size_t parts;				       /* 0: they are not known */
 	int64_t time_ms;			       /* of the snapshot */
 	uint64_t pool, locked;			       /* of huge pages; by mlock() */
-	/* Processes that the kernel does not kill, with their anonymous memory and swap. */
+	/*
+	 * Processes that the kernel does not kill, with their anonymous memory and swap; of a
+	 * cgroup without a process to kill, those in it.
+	 */
 	bool exempt_known;
+	uint32_t processes;
 	uint32_t exempt;
 	uint64_t exempt_bytes;
 };
@@ -138,7 +142,7 @@ struct incident {
 	bool files_of_machine; /* the kernel does not tell of which cgroup they are */
 	struct incident_charge charge[INCIDENT_PARTS];
 	size_t charges;		   /* 0: they are not known */
-	struct incident_ram where; /* unless a cgroup was short */
+	struct incident_ram where; /* parts: unless a cgroup was short */
 	/* From the census nearest to that snapshot to the one nearest to the event. */
 	struct ram_changes ram;
 };
@@ -213,6 +217,11 @@ static inline bool incident_is_signal(const struct incident *i)
 static inline bool incident_is_unrecorded(const struct incident *i)
 {
 	return event_number(i->event, EVENT_KIND) == EVENT_UNRECORDED;
+}
+
+static inline bool incident_is_no_victim(const struct incident *i)
+{
+	return event_number(i->event, EVENT_KIND) == EVENT_NO_VICTIM;
 }
 
 /* How many processes there was no time for. False: they were not counted. */

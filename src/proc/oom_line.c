@@ -157,3 +157,25 @@ int oom_line_parse(const char *text, size_t len, struct oom_line *ret)
 	set_path(ret->task_cgroup, line, cgroup_mark, task_mark);
 	return 0;
 }
+
+int oom_group_parse(const char *text, size_t len, char ret[OOM_CGROUP_MAX])
+{
+	static const char mark[] = "Memory cgroup stats for ";
+	struct text_part line;
+
+	if (!kernel_text(text, len, &line) || !part_cut_prefix(&line, mark) || !line.len ||
+	    line.s[line.len - 1] != ':')
+		return -ENOENT;
+	line.len--;
+	*ret = '\0';
+	copy_path(ret, line);
+	return 0;
+}
+
+bool oom_line_no_victim(const char *text, size_t len)
+{
+	struct text_part line;
+
+	return kernel_text(text, len, &line) &&
+	       part_begins(line, "Out of memory and no killable processes");
+}

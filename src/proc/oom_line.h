@@ -3,6 +3,7 @@
 #ifndef ZMEM_PROC_OOM_LINE_H
 #define ZMEM_PROC_OOM_LINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,5 +35,16 @@ int oom_line_parse(const char *text, size_t len, struct oom_line *ret);
 /* Likewise the line before it: "NAME invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, …".
  */
 int oom_request_parse(const char *text, size_t len, struct oom_request *ret);
+/*
+ * Likewise "Memory cgroup stats for PATH:", before the line of the kill. ret: "" if the path is too
+ * long. Returns 0 or -ENOENT.
+ */
+int oom_group_parse(const char *text, size_t len, char ret[OOM_CGROUP_MAX]);
+/*
+ * Whether the record is "Out of memory and no killable processes...": an allocation failed in a
+ * memory cgroup, and the kernel found nothing to kill (out_of_memory(), mm/oom_kill.c). A machine
+ * without a process to kill panics.
+ */
+bool oom_line_no_victim(const char *text, size_t len);
 
 #endif

@@ -50,6 +50,13 @@ struct absence {
 	int64_t now_ms;
 };
 
+/* What the kernel's log says again and again is an event a minute. */
+struct no_victim {
+	struct oom_no_victim now; /* since the last event */
+	int64_t first_ms;
+	uint64_t written_us; /* CLOCK_MONOTONIC: of the last event; 0: there is none */
+};
+
 /* What --keep says, in its own units. */
 struct kept_text {
 	int time_len; /* of options.keep */
@@ -67,6 +74,7 @@ struct keeper {
 	struct oom_watch *oom; /* NULL: kills are not watched */
 	struct oom_moment moment;
 	struct absence absence;
+	struct no_victim no_victim;
 	struct event_record *signal; /* the last signals, in a ring, and the cgroup of each */
 	uint64_t signal_cgroup[SIGNALS_KEPT];
 	size_t signals;
@@ -128,6 +136,8 @@ void keeper_read_last(struct keeper *k);
 void keeper_record_unrecorded(struct keeper *k);
 /* Records the signals that have come, behind the kills, and those that were only counted. */
 void keeper_record_signals(struct keeper *k);
+/* Behind a frame: that the kernel found no process to kill before it, by its log. */
+void keeper_record_no_victim(struct keeper *k);
 /* Whether a snapshot with the PSS of survivors of kills is taken now: at most one a second. */
 bool keeper_takes_survivors(struct keeper *k);
 

@@ -86,6 +86,39 @@ void keeper_record_kills(struct keeper *k)
 	k->episode.kills += (uint64_t)count;
 }
 
+/* ---- without a victim ---- */
+
+#define NO_VICTIM_US UINT64_C(60000000)
+
+void keeper_record_no_victim(struct keeper *k)
+{
+	struct no_victim *n = &k->no_victim;
+	const uint64_t now_us = clock_us(CLOCK_MONOTONIC);
+	const int64_t now_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
+	struct oom_no_victim new;
+	struct event_record *e;
+
+	if (oom_watch_take_no_victim(k->oom, &new)) {
+		if (!n->now.times)
+			n->first_ms = now_ms;
+		new.times += n->now.times;
+		n->now = new;
+	}
+	if (!n->now.times || (n->written_us && now_us - n->written_us < NO_VICTIM_US))
+		return;
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return;
+	e->time_ms = now_ms;
+	event_set(e, EVENT_KIND, EVENT_NO_VICTIM);
+	event_set(e, EVENT_TIMES, n->now.times);
+	event_set(e, EVENT_SINCE, (uint64_t)n->first_ms);
+	event_set_text(e, EVENT_LIMIT_CGROUP, n->now.cgroup);
+	keeper_report_written(k, recording_ring_event(&k->ring, keeper_boot_ms(), e));
+	free(e);
+	*n = (struct no_victim){.written_us = now_us};
+}
+
 /* ---- signals ---- */
 
 static void keep_signal(struct keeper *k, const struct event_record *e, uint64_t cgroup)

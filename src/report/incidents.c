@@ -35,11 +35,15 @@ static const struct incident_kind *kind_of(const struct incident *i)
 						    &signal_line, &signal_said},
 					  unrecorded = {&incident_unrecorded_fields,
 							&unrecorded_heading, &unrecorded_line,
-							NULL};
+							NULL},
+					  no_victim = {&incident_no_victim_fields,
+						       &no_victim_heading, &no_victim_line,
+						       &no_victim_said};
 
 	return incident_is_pressure(i)	   ? &pressure
 	       : incident_is_signal(i)	   ? &signal
 	       : incident_is_unrecorded(i) ? &unrecorded
+	       : incident_is_no_victim(i)  ? &no_victim
 					   : &kind_of_kill;
 }
 

@@ -45,6 +45,9 @@ struct oom_watch {
 	struct oom_line line[LINES]; /* a ring of the last lines about kills */
 	unsigned lines;
 	struct oom_request request; /* of the next line about a kill, if it has come */
+	char group[OOM_CGROUP_MAX]; /* of which the log has counters: of the next line about a kill
+				     */
+	struct oom_no_victim no_victim;
 };
 
 static int receive_message(void *arg, void *data, size_t len)
@@ -250,6 +253,23 @@ void oom_watch_note_large(struct oom_watch *w, const struct snapshot *s)
 
 /* ---- the kernel's log ---- */
 
+/* The kernel may write lines as fast as they are read. */
+#define RECORDS_AT_ONCE 65536
+
+static void read_record(struct oom_watch *w, const char *record, size_t len)
+{
+	if (oom_line_no_victim(record, len)) {
+		w->no_victim.times++;
+		memcpy(w->no_victim.cgroup, w->group, sizeof(w->group));
+	}
+	oom_group_parse(record, len, w->group);
+	oom_request_parse(record, len, &w->request);
+	if (oom_line_parse(record, len, &w->line[w->lines % LINES]) < 0)
+		return;
+	w->line[w->lines++ % LINES].request = w->request;
+	w->request = (struct oom_request){};
+}
+
 /* Reads the lines about new kills. The kernel writes them before it calls mark_victim. */
 static void read_log(struct oom_watch *w)
 {
@@ -259,15 +279,12 @@ static void read_log(struct oom_watch *w)
 	if (w->log_fd < 0)
 		return;
 	/* EPIPE: lines were overwritten before they were read. */
-	while ((len = read(w->log_fd, record, sizeof(record))) > 0 ||
-	       (len < 0 && (errno == EPIPE || errno == EINTR))) {
-		if (len <= 0)
-			continue;
-		oom_request_parse(record, (size_t)len, &w->request);
-		if (oom_line_parse(record, (size_t)len, &w->line[w->lines % LINES]) < 0)
-			continue;
-		w->line[w->lines++ % LINES].request = w->request;
-		w->request = (struct oom_request){};
+	for (unsigned i = 0; i < RECORDS_AT_ONCE; i++) {
+		len = read(w->log_fd, record, sizeof(record));
+		if (len > 0)
+			read_record(w, record, (size_t)len);
+		else if (len == 0 || (errno != EPIPE && errno != EINTR))
+			break;
 	}
 }
 
@@ -308,6 +325,13 @@ int oom_watch_next_signal(struct oom_watch *w, struct oom_kill *ret, struct snap
 	int r = oom_messages_next_signal(&w->messages, ret, snapshot);
 
 	return r == 1 && snapshot_finish(snapshot) < 0 ? -ENOMEM : r;
+}
+
+bool oom_watch_take_no_victim(struct oom_watch *w, struct oom_no_victim *ret)
+{
+	*ret = w->no_victim;
+	w->no_victim = (struct oom_no_victim){};
+	return ret->times;
 }
 
 bool oom_watch_next_over(struct oom_watch *w, struct oom_over *ret)

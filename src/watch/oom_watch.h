@@ -115,6 +115,16 @@ struct oom_over {
 	uint64_t boottime_ns;	/* of the last one */
 };
 bool oom_watch_next_over(struct oom_watch *w, struct oom_over *ret);
+/* How often the kernel found no process to kill, by its log. */
+struct oom_no_victim {
+	uint64_t times;
+	char cgroup[OOM_CGROUP_MAX]; /* of the last time; "": not known */
+};
+/*
+ * Those since the last call that oom_watch_next() came upon. False: none, or the log may not be
+ * read.
+ */
+bool oom_watch_take_no_victim(struct oom_watch *w, struct oom_no_victim *ret);
 void oom_watch_close(struct oom_watch *w);
 
 #endif

@@ -32,6 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct oom_line line;
 	struct oom_request request;
+	char group[OOM_CGROUP_MAX];
 	char *text = malloc(size + 1);
 
 	FUZZ_CHECK(text);
@@ -50,6 +51,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (oom_request_parse(text, size, &request) == 0)
 		FUZZ_CHECK(strlen(request.gfp) < sizeof(request.gfp));
+	if (oom_group_parse(text, size, group) == 0) {
+		check_path(group, sizeof(group));
+		/* No line is two things. */
+		FUZZ_CHECK(!oom_line_no_victim(text, size) &&
+			   oom_line_parse(text, size, &line) < 0);
+	}
 	free(text);
 	return 0;
 }

@@ -129,6 +129,24 @@ TEST(others)
 		assert_int_equal(oom_line_parse(bad[i], strlen(bad[i]), &line), -EINVAL);
 }
 
+/* A cgroup in which nothing can be killed. */
+TEST(no_victim)
+{
+	static const char none[] =
+		"4,9,1,-;Out of memory and no killable processes...\n SUBSYSTEM=x\n";
+	static const char of[] = "6,9,1,-;Memory cgroup stats for /a\\x5cb/c:\n";
+	static const char user[] = "12,9,1,-;Out of memory and no killable processes...\n";
+	char path[OOM_CGROUP_MAX];
+
+	assert_true(oom_line_no_victim(none, strlen(none)));
+	assert_false(oom_line_no_victim(user, strlen(user)));
+	assert_false(oom_line_no_victim(of, strlen(of)));
+	assert_int_equal(oom_group_parse(of, strlen(of), path), 0);
+	assert_string_equal(path, "/a\\b/c");
+	assert_int_equal(oom_group_parse(none, strlen(none), path), -ENOENT);
+	assert_int_equal(oom_group_parse(of, strlen(of) - 2, path), -ENOENT);
+}
+
 TEST(requests)
 {
 	static const char usual[] =
