@@ -47,8 +47,9 @@ static void copy_path(char ret[OOM_CGROUP_MAX], struct text_part path)
 			return;
 		text[len++] = c;
 	}
-	if (len && *text == '/')
-		memcpy(ret, text, len);
+	text[len] = '\0';
+	if (*text == '/')
+		memcpy(ret, text, len + 1);
 }
 
 /* Sets a path that lies between two marks, if it is known. */

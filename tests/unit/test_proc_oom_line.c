@@ -138,6 +138,7 @@ TEST(no_victim)
 	static const char user[] = "12,9,1,-;Out of memory and no killable processes...\n";
 	char path[OOM_CGROUP_MAX];
 
+	memset(path, 'x', sizeof(path));
 	assert_true(oom_line_no_victim(none, strlen(none)));
 	assert_false(oom_line_no_victim(user, strlen(user)));
 	assert_false(oom_line_no_victim(of, strlen(of)));
