@@ -399,6 +399,10 @@ static void put_activity(struct metrics_writer *w, const struct system_info *s)
 		  COUNTER("zmem_swap_out_bytes", "bytes",
 			  "What was written to swap devices (pswpout)."),
 		  s->swapped.known, s->swapped.out);
+	put_known(w,
+		  COUNTER("zmem_kernel_oom_kills", NULL,
+			  "OOM kills that the kernel counted (oom_kill of /proc/vmstat)."),
+		  s->oom_kills.known, s->oom_kills.count);
 }
 
 static void put_machine(struct metrics_writer *w, const struct result *r)

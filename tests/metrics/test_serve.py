@@ -88,7 +88,9 @@ def check_texts(promtool, serve):
                 "zmem_groups_error_bytes", "zmem_collect_errors_total"} <= names, "the Prometheus client reads the text", names)
     # Metrics of the rules exist; some depend on the machine.
     optional = {"up", "zmem_group_memory_limit_bytes", "zmem_group_memory_nearest_limit_bytes", "zmem_group_memory_left_bytes", "zmem_group_memory_working_set_bytes",
-                "zmem_group_memory_charged_bytes", "zmem_group_memory_kernel_bytes", "zmem_group_swap_proportional_bytes", "zmem_swap_unattributed_bytes"}
+                "zmem_group_memory_charged_bytes", "zmem_group_memory_kernel_bytes", "zmem_group_swap_proportional_bytes", "zmem_swap_unattributed_bytes",
+                "zmem_group_memory_pressure_some_ratio", "zmem_group_high_hits_total", "zmem_group_memory_high_bytes", "zmem_group_limit_hits_total",
+                "zmem_group_refaults_total", "zmem_group_memory_current_bytes", "zmem_memory_pressure_some_seconds_total", "zmem_memory_pressure_full_seconds_total"}
     with open(DIST + "/zmem-bpf.rules.yml") as file:
         used = set(re.findall(r"(?<![:\w])(?:zmem|process)_[a-z_]+(?![:\w])", re.sub(r"(?m)(summary|record|name):.*", "", file.read())))
     there = {line.split("{")[0].split(" ")[0] for line in plain.split("\n") if line and line[0] != "#"}

@@ -130,6 +130,8 @@ def want_of(document):
     for kind in ("some", "full"):
         if system["psi_%s_total_us" % kind] is not None:
             want["zmem_memory_pressure_%s_seconds_total" % kind, ()] = system["psi_%s_total_us" % kind] / 1e6
+    if system["oom_kills"] is not None:
+        want["zmem_kernel_oom_kills_total", ()] = system["oom_kills"]
     for device in document["system"]["zram"]:
         for key in ("stored", "compressed", "used"):
             want["zmem_zram_%s_bytes" % key, (("device", device["name"]),)] = device[key + "_bytes"]

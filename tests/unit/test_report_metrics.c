@@ -107,6 +107,7 @@ SAMPLE_TEST(memcg, sample_ordinary)
 	struct node_shares nodes[8];
 
 	sample_census(s);
+	s->snapshot.system.oom_kills = (struct oom_kills){true, 4};
 	s->snapshot.balance.residual_known = true;
 	s->snapshot.balance.anon_residual = 3 * MIB;
 	s->snapshot.balance.mapped_residual = -4096;
