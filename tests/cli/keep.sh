@@ -210,6 +210,24 @@ if need mount 'a full disk' && mount -t tmpfs -o size=4M,mode=700 none "$TMP/sma
 	umount "$TMP/small"
 fi
 
+# The file in work is renamed, so that the next frame needs another file. There are bytes for it, and no inode.
+if need mount 'no inode left' && mount -t tmpfs -o size=64M,nr_inodes=20,mode=700 none "$TMP/small"; then
+	"$TMP/deny_bpf" kills "$PROGRAM" record --keep 7d,10M "$TMP/small/kept" -i 0.2 --dense 0 2>"$TMP/writer" &
+	writer=$!
+	check 'it records with few inodes' wait_until grep -q 'MB a day here' "$TMP/writer"
+	for ((i = 0; i < 30; i++)); do : >"$TMP/small/other$i" || break; done 2>/dev/null
+	equal 'no inode is left' "$(stat -f -c %d "$TMP/small")" 0
+	mv "$TMP/small/kept/0000000001.zmem" "$TMP/small/kept/moved"
+	check 'no inode is said' wait_until grep -q 'kept: the file system has no inode left for another file: frames are dropped$' "$TMP/writer"
+	check 'no inode: it ends nothing' kill -0 $writer
+	rm "$TMP"/small/other*
+	check 'with inodes it goes on' wait_until grep -q 'frames are written again ([1-9][0-9]* dropped)' "$TMP/writer"
+	kill $writer
+	wait $writer
+	equal 'no inode: the disk is not said to be full' "$(grep -c 'the disk is full' "$TMP/writer")" 0
+	umount "$TMP/small"
+fi
+
 # ---- denser frames ----
 
 # All of RAM is never available: memory is always short.
