@@ -207,9 +207,17 @@ static int look_again(struct collector *c)
 	return held ? memcgs_read_held(&c->proc, s, &c->memcg_rates, &c->memcg_left_us) : 0;
 }
 
-/* Whether a cgroup may be near its limit: the kernel's side told, or it does not know. */
-static bool may_be_near(const struct snapshot *s)
+/*
+ * Whether a cgroup may be near its limit: the kernel's side told, or it does not know. It does not
+ * look at limits of memory and swap (cgroup v1), which differ from others only with swap in use.
+ */
+static bool may_be_near(struct collector *c)
 {
+	const struct snapshot *s = &c->snapshot;
+	const uint64_t *meminfo = s->system.meminfo.value;
+
+	if (meminfo[MEMINFO_SWAP_FREE] < meminfo[MEMINFO_SWAP_TOTAL] && memcgs_are_v1(&c->proc))
+		return true;
 	for (size_t i = 0; i < s->count; i++) {
 		const struct process *p = &s->process[i];
 
@@ -283,7 +291,7 @@ int collector_look_closer(struct collector *c)
 
 	if (r < 0 || collector_replays(c))
 		return r;
-	if (!c->snapshot.memcg && may_be_near(&c->snapshot))
+	if (!c->snapshot.memcg && may_be_near(c))
 		r = read_limits(c);
 	if (r == 0)
 		r = look_again(c);

@@ -228,6 +228,8 @@ int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_li
 /* Reads all of those of s->memcg that are near a limit. Returns 0 or a negative errno. */
 int memcgs_read_near(const struct procfs *proc, struct snapshot *s, struct memcg_rates *rates,
 		     uint64_t *left_us);
+/* Whether memory cgroups are those of cgroup v1. False: of v2, there are none, or no memory. */
+bool memcgs_are_v1(const struct procfs *proc);
 /*
  * Whether one of s->memcg is at a limit that it has reached before; and reads all of these, and of
  * those below them, again: what happened to them since the last reading.

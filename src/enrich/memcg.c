@@ -79,6 +79,23 @@ static int read_detail_limit(int dirfd, const char *name, enum counter c, struct
 	return r;
 }
 
+/*
+ * How often a charge did not fit: below the limit of memory, and below that of memory and swap.
+ * The second one is tried first, so it alone counts where both limits are equal.
+ */
+static int read_hits_of_v1(int dirfd, struct memcg *m)
+{
+	uint64_t memsw;
+	int r = read_number(dirfd, "memory.failcnt", &m->max);
+
+	m->max_known = m->max < UNLIMITED;
+	if (r == 0)
+		r = read_number(dirfd, "memory.memsw.failcnt", &memsw);
+	if (r == 0 && m->max_known && memsw < UNLIMITED)
+		m->max += memsw;
+	return r;
+}
+
 /* Returns 0, or a negative errno without files or memory. */
 static int read_events(const struct cgroup_mounts *h, int dirfd, struct memcg *m)
 {
@@ -96,10 +113,8 @@ static int read_events(const struct cgroup_mounts *h, int dirfd, struct memcg *m
 		m->max_known = line_number(text, "max ", &m->max);
 		m->oom_known = line_number(text, "oom ", &m->oom);
 	}
-	if (!h->v2 && !file_exhausted((int)len)) {
-		len = read_number(dirfd, "memory.failcnt", &m->max);
-		m->max_known = m->max < UNLIMITED;
-	}
+	if (!h->v2 && !file_exhausted((int)len))
+		len = read_hits_of_v1(dirfd, m);
 	return file_exhausted((int)len) ? (int)len : 0;
 }
 
@@ -188,6 +203,9 @@ static int read_stat(const struct cgroup_mounts *h, int dirfd, unsigned parts, s
 		m->limit_known = limit < UNLIMITED;
 		m->limit = m->limit_known ? limit : 0;
 	}
+	if (len > 0 && !h->v2 && line_number(text, "hierarchical_memsw_limit ", &limit) &&
+	    limit < UNLIMITED)
+		memcg_set_detail(m, COUNTER_MEM_MEMSW_LIMIT, limit);
 	if (len > 0 && parts & MEMCG_PARTS) {
 		set_stat(text, h->v2, m);
 		set_refaults(text, h->v2, m);
@@ -229,12 +247,25 @@ static int read_limits(const struct cgroup_mounts *h, int dirfd, unsigned parts,
 	int r = read_limit(dirfd, h->v2 ? "memory.max" : "memory.limit_in_bytes", &m->limit_known,
 			   &m->limit);
 
-	if (r < 0 || !h->v2 || !(parts & (MEMCG_PARTS | MEMCG_HIGH)))
+	if (r < 0 || !(parts & (MEMCG_PARTS | MEMCG_HIGH)))
 		return r;
+	if (!h->v2)
+		return read_detail_limit(dirfd, "memory.memsw.limit_in_bytes",
+					 COUNTER_MEM_MEMSW_LIMIT, m);
 	r = read_detail_limit(dirfd, "memory.high", COUNTER_MEM_HIGH, m);
 	return r < 0 || !(parts & MEMCG_PARTS)
 		       ? r
 		       : read_detail_limit(dirfd, "memory.swap.max", COUNTER_MEM_SWAP_LIMIT, m);
+}
+
+static int read_memsw(int dirfd, struct memcg *m)
+{
+	uint64_t value;
+	int r = read_number(dirfd, "memory.memsw.usage_in_bytes", &value);
+
+	if (value < UNLIMITED)
+		memcg_set_detail(m, COUNTER_MEM_MEMSW, value);
+	return r;
 }
 
 /* This file tells the root of v1, which has no charge; the root of v2 has no counters. */
@@ -252,6 +283,8 @@ static int read_values(const struct cgroup_mounts *h, int dirfd, unsigned parts,
 	m->read_us = clock_us(CLOCK_MONOTONIC);
 	if (r == 0 && (h->v2 ? parts & MEMCG_PARTS : !(parts & MEMCG_HIGH)))
 		r = read_stat(h, dirfd, parts, m);
+	if (r == 0 && memcg_has(m, COUNTER_MEM_MEMSW_LIMIT))
+		r = read_memsw(dirfd, m);
 	if (r == 0 && parts & MEMCG_PARTS)
 		return read_details(h, dirfd, m);
 	if (r == 0 && parts & MEMCG_EVENTS)
@@ -980,6 +1013,14 @@ int memcgs_read_held(const struct procfs *proc, struct snapshot *s, struct memcg
 		     uint64_t *left_us)
 {
 	return read_some(proc, s, is_held, rates, left_us);
+}
+
+bool memcgs_are_v1(const struct procfs *proc)
+{
+	cleanup(arena_done) struct arena arena = {};
+	cleanup(cgroup_mounts_close) struct cgroup_mounts h = {};
+
+	return cgroup_mounts_open(proc, &arena, &h) == 0 && h.mounts && !h.v2;
 }
 
 int memcg_read(const struct procfs *proc, struct snapshot *scratch, const char *path,

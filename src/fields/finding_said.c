@@ -25,14 +25,15 @@ SAID(span_ms, AMOUNT, value_unsigned(r->span_ms, r->span_ms));
 SAID(last_ms, TIME, value_signed(r->last_ms, r->last_ms));
 FLAG(recorded, r->recorded);
 FLAG(exact, r->exact);
+FLAG(memsw, r->memsw);
 SAID(full, OBJECT, value_row(r->full), .fields = &nodes);
 SAID(roomy, OBJECT, value_row(r->roomy), .fields = &nodes);
 SAID(runs_on, NUMBERS, value_rows(true, r->node, r->nodes), .row_size = sizeof(int32_t));
 SAID(runs_on_count, AMOUNT, value_unsigned(true, r->nodes));
 static FIELDS(said, &field_kind, &field_name, &field_of, &field_left, &field_in, &field_out,
 	      &field_count, &field_others, &field_waited, &field_span_ms, &field_last_ms,
-	      &field_recorded, &field_exact, &field_full, &field_roomy, &field_runs_on,
-	      &field_runs_on_count);
+	      &field_recorded, &field_exact, &field_memsw, &field_full, &field_roomy,
+	      &field_runs_on, &field_runs_on_count);
 
 /* ---- in JSON ---- */
 

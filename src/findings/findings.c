@@ -97,7 +97,21 @@ struct held {
 	enum memcg_strain strain;
 	struct charges charges;
 	uint64_t limit, high; /* its own; 0: none */
+	uint64_t memsw; /* likewise of memory and swap (cgroup v1), of which `charged` are used */
+	uint64_t charged;
 };
+
+static uint64_t left_of(uint64_t limit, uint64_t used)
+{
+	return limit > used ? limit - used : 0;
+}
+
+/* Whether its limit of memory and swap has less room than that of memory. */
+static bool memsw_is_nearer(const struct held *h)
+{
+	return h->memsw &&
+	       !(h->limit && left_of(h->limit, h->m->current) <= left_of(h->memsw, h->charged));
+}
 
 static struct held look_at_memcg(const struct search *x, const struct memcg *m)
 {
@@ -115,6 +129,9 @@ static struct held look_at_memcg(const struct search *x, const struct memcg *m)
 	/* A limit above all RAM is none. */
 	if (h.limit > x->total)
 		h.limit = 0;
+	if (!memcg_memsw(m, above, &h.memsw, &h.charged) ||
+	    h.memsw > x->total + x->system->meminfo.value[MEMINFO_SWAP_TOTAL])
+		h.memsw = h.charged = 0;
 	memcg_charges(m, &h.charges);
 	h.strain = memcg_strain(&h.charges, x->s->host.page_size, &degree);
 	return h;
@@ -139,9 +156,22 @@ static struct finding of_memcg(const struct search *x, const struct held *h, enu
 	return f;
 }
 
+/* Of its limit of memory, or of that of memory and swap. */
+static struct finding of_limit(const struct search *x, const struct held *h, enum finding_key key,
+			       enum finding_level level, bool memsw)
+{
+	struct finding f = of_memcg(x, h, key, level, memsw ? h->memsw : h->limit);
+
+	f.memsw = memsw;
+	if (memsw)
+		f.bytes = h->charged;
+	return f;
+}
+
 static void find_at_limit(struct search *x, const struct held *h)
 {
 	const struct memcg *m = h->m;
+	const bool at_memsw = memsw_is_nearer(h) && h->charged >= h->memsw - h->memsw / 8;
 	const bool at_limit = h->limit && m->current >= h->limit - h->limit / 8;
 
 	/* A cgroup counts how often those below it were above theirs, too. */
@@ -149,23 +179,28 @@ static void find_at_limit(struct search *x, const struct held *h)
 
 	if (h->strain == STRAIN_THROTTLED && at_high)
 		add(x, of_memcg(x, h, FINDING_CGROUP_HIGH, FINDING_CRITICAL, h->high));
-	else if ((h->strain == STRAIN_THRASHES || h->strain == STRAIN_WAITS) && at_limit &&
-		 m->max_known && m->max)
-		add(x, of_memcg(x, h, FINDING_CGROUP_LIMIT, FINDING_CRITICAL, h->limit));
+	else if ((h->strain == STRAIN_THRASHES || h->strain == STRAIN_WAITS) &&
+		 (at_limit || at_memsw) && m->max_known && m->max)
+		add(x, of_limit(x, h, FINDING_CGROUP_LIMIT, FINDING_CRITICAL, at_memsw));
 }
 
 static void find_full_memcg(struct search *x, const struct held *h)
 {
 	const struct memcg *m = h->m;
+	const bool memsw = memsw_is_nearer(h);
 	struct finding f;
 	uint64_t kept;
 
-	if (!memcg_has(m, COUNTER_MEM_ANON) || !memcg_has(m, COUNTER_MEM_SHMEM) || !h->limit)
+	if (!memcg_has(m, COUNTER_MEM_ANON) || !memcg_has(m, COUNTER_MEM_SHMEM) ||
+	    (!h->limit && !memsw))
 		return;
 	kept = memcg_detail(m, COUNTER_MEM_ANON) + memcg_detail(m, COUNTER_MEM_SHMEM);
-	if (kept < percent_of(h->limit, 95))
+	/* What is swapped out cannot leave this limit either. */
+	if (memsw && memcg_has(m, COUNTER_MEM_SWAP))
+		kept += memcg_detail(m, COUNTER_MEM_SWAP);
+	if (kept < percent_of(memsw ? h->memsw : h->limit, 95))
 		return;
-	f = of_memcg(x, h, FINDING_CGROUP_FULL, FINDING_WARNING, h->limit);
+	f = of_limit(x, h, FINDING_CGROUP_FULL, FINDING_WARNING, memsw);
 	f.bytes = kept;
 	add(x, f);
 }

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "findings/findings.h"
 #include "incidents/incidents.h"
+#include "model/memcg.h"
 #include "proc/cgroup.h"
 #include "query/change.h"
 #include "query/group.h"
@@ -180,21 +181,23 @@ static void look_at_limit(struct incident *i, const struct snapshot *before)
 {
 	const char *cgroup = event_text(i->event, EVENT_LIMIT_CGROUP);
 	const struct memcg *m = cgroup ? snapshot_find_memcg(before, cgroup) : NULL;
+	const struct event_level *level = event_level_at_limit(i->event);
+	uint64_t limit = m && m->limit_known ? m->limit : 0, charged;
 
-	if (i->limit_before || !m || !m->limit_known ||
-	    m->limit <= event_number(i->event, EVENT_LIMIT))
+	if (m && level && event_limit_is_memsw(i->event, level) &&
+	    !memcg_memsw(m, NULL, &limit, &charged))
 		return;
-	i->limit_before = m->limit;
+	if (i->limit_before || limit <= event_number(i->event, EVENT_LIMIT))
+		return;
+	i->limit_before = limit;
 	i->limit_before_ms = i->event->time_ms - before->time_ms;
 }
 
 static void find_lowered_limit(struct incidents *s)
 {
 	struct incident *i = &s->incident;
-	const struct event_level *level = event_level_at_limit(i->event);
 
-	if (!incident_is_of_cgroup(i) || !event_has(i->event, EVENT_LIMIT) ||
-	    (level && event_limit_is_memsw(i->event, level)))
+	if (!incident_is_of_cgroup(i) || !event_has(i->event, EVENT_LIMIT))
 		return;
 	if (s->just_before_read)
 		look_at_limit(i, &s->just_before);

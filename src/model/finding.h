@@ -43,6 +43,7 @@ struct finding {
 	uint64_t span_ms;
 	int64_t last_ms; /* since the epoch */
 	bool recorded, exact;
+	bool memsw; /* `of` is a limit of memory and swap (cgroup v1) */
 	const struct node_memory *full, *roomy;
 	int32_t node[NODES_MAX];
 	uint32_t nodes;

@@ -56,13 +56,23 @@ static bool needs_all(const struct memcg *m, uint32_t page_size)
 		       THRASHES_LEAST;
 }
 
-static uint64_t left_of(const struct memcg *m, uint32_t page_size)
+/* What is used of a limit when all the page cache is dropped that was not used lately. */
+static uint64_t used_of(const struct memcg *m, uint64_t charged, uint32_t page_size)
 {
-	uint64_t used = memcg_has(m, COUNTER_MEM_WORKING_SET) && !needs_all(m, page_size)
-				? memcg_detail(m, COUNTER_MEM_WORKING_SET)
-				: m->current;
+	uint64_t cache = 0;
 
-	return m->limit > used ? m->limit - used : 0;
+	if (memcg_has(m, COUNTER_MEM_WORKING_SET) && !needs_all(m, page_size) &&
+	    m->current > memcg_detail(m, COUNTER_MEM_WORKING_SET))
+		cache = m->current - memcg_detail(m, COUNTER_MEM_WORKING_SET);
+	return charged > cache ? charged - cache : 0;
+}
+
+static struct memcg_limit limit_of(const struct memcg *m, uint64_t limit, uint64_t charged,
+				   uint32_t page_size, unsigned up)
+{
+	const uint64_t used = used_of(m, charged, page_size);
+
+	return (struct memcg_limit){limit, limit > used ? limit - used : 0, up};
 }
 
 /* A cgroup has the lowest limit of those above it. */
@@ -71,12 +81,35 @@ static bool is_own(const struct memcg *m, const struct memcg *above)
 	return m->limit_known && !(above && above->limit_known && above->limit <= m->limit);
 }
 
+bool memcg_memsw(const struct memcg *m, const struct memcg *above, uint64_t *ret_limit,
+		 uint64_t *ret_charged)
+{
+	if (!memcg_has(m, COUNTER_MEM_MEMSW_LIMIT) || !memcg_has(m, COUNTER_MEM_MEMSW))
+		return false;
+	if (above && memcg_has(above, COUNTER_MEM_MEMSW_LIMIT) &&
+	    memcg_detail(above, COUNTER_MEM_MEMSW_LIMIT) <=
+		    memcg_detail(m, COUNTER_MEM_MEMSW_LIMIT))
+		return false;
+	*ret_limit = memcg_detail(m, COUNTER_MEM_MEMSW_LIMIT);
+	*ret_charged = memcg_detail(m, COUNTER_MEM_MEMSW);
+	return true;
+}
+
 bool memcg_has_own_limit(const struct memcg *item, size_t count, const struct memcg *m)
 {
 	struct text_part path = part_of(m->path);
 	unsigned up = 0;
 
 	return is_own(m, find_above(item, count, &path, &up));
+}
+
+/* The first of several with as much left is taken. */
+static void take_nearer(struct memcg_limit limit, bool *known, struct memcg_limit *nearest)
+{
+	if (*known && limit.left >= nearest->left)
+		return;
+	*known = true;
+	*nearest = limit;
 }
 
 bool memcg_nearest(const struct memcg *item, size_t count, const struct memcg *m,
@@ -88,12 +121,13 @@ bool memcg_nearest(const struct memcg *item, size_t count, const struct memcg *m
 	for (unsigned up = 0; m;) {
 		unsigned here = up;
 		const struct memcg *above = find_above(item, count, &path, &up);
-		uint64_t left = left_of(m, page_size);
+		uint64_t limit, charged;
 
-		if (is_own(m, above) && m->current_known && (!known || left < ret->left)) {
-			*ret = (struct memcg_limit){m->limit, left, here};
-			known = true;
-		}
+		if (is_own(m, above) && m->current_known)
+			take_nearer(limit_of(m, m->limit, m->current, page_size, here), &known,
+				    ret);
+		if (memcg_memsw(m, above, &limit, &charged))
+			take_nearer(limit_of(m, limit, charged, page_size, here), &known, ret);
 		m = above;
 	}
 	return known;
@@ -103,7 +137,10 @@ bool memcg_is_near(const struct memcg *m)
 {
 	const uint64_t high =
 		memcg_has(m, COUNTER_MEM_HIGH) ? memcg_detail(m, COUNTER_MEM_HIGH) : 0;
+	uint64_t limit, charged;
 
+	if (memcg_memsw(m, NULL, &limit, &charged) && charged >= limit - limit / 8)
+		return true;
 	return m->current_known && ((m->limit_known && m->current >= m->limit - m->limit / 8) ||
 				    (high && m->current >= high - high / 8));
 }

@@ -14,20 +14,27 @@ struct memcg_limit {
 	unsigned up;	      /* levels from the cgroup up to the one with the limit */
 };
 
+/*
+ * The limit of memory and swap together (cgroup v1) and what is charged of it. False: it has none
+ * of its own, if the cgroup above it is given, or none at all.
+ */
+bool memcg_memsw(const struct memcg *m, const struct memcg *above, uint64_t *ret_limit,
+		 uint64_t *ret_charged);
 /* Whether its limit is its own, and not that of one above it. */
 bool memcg_has_own_limit(const struct memcg *item, size_t count, const struct memcg *m);
 /*
  * The limit that the cgroup reaches first if it alone grows: of its limit and those of the cgroups
- * above it, the one with the least left. The kernel drops page cache that was not used lately
- * before it kills, so the working set counts where it is known; all that is charged, if the cgroup
- * is at its limit and reads back what was taken from it. False: there is no limit.
+ * above it, the one with the least left; in cgroup v1 also a limit of memory and swap. The kernel
+ * drops page cache that was not used lately before it kills, so the working set counts where it is
+ * known; all that is charged, if the cgroup is at its limit and reads back what was taken from it.
+ * False: there is no limit.
  */
 bool memcg_nearest(const struct memcg *item, size_t count, const struct memcg *m,
 		   uint32_t page_size, struct memcg_limit *ret);
 
 /*
- * Whether it is near its limit, or memory.high, or those above it: an eighth is enough, since page
- * cache makes room for what is charged next.
+ * Whether it is near its limit of memory, or of memory and swap, or memory.high, or those above it:
+ * an eighth is enough, since page cache makes room for what is charged next.
  */
 bool memcg_is_near(const struct memcg *m);
 /* Whether the path is that of the cgroup, or of one below it. */

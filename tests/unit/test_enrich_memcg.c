@@ -463,6 +463,9 @@ TEST(details)
 		{COUNTER_MEM_PEAK, 6000, NONE, 7000},
 		/* There is one reading. */
 		{COUNTER_REFAULTS_S, NONE, NONE, NONE},
+		/* The limit is that of the cgroup above; v2 has none. */
+		{COUNTER_MEM_MEMSW, NONE, NONE, 5009},
+		{COUNTER_MEM_MEMSW_LIMIT, NONE, NONE, 6000},
 	};
 	struct process p[3];
 	cleanup(proc_tree_done) struct proc_tree t, t1;
@@ -496,8 +499,10 @@ TEST(details)
 	   "echo 'rss 1\ntotal_cache 300\ntotal_rss 20\ntotal_shmem 100\ntotal_swap 9\n"
 	   "total_inactive_file 50\nhierarchical_memory_limit 90\nworkingset_refault 9\n"
 	   "total_workingset_refault 44' >m/a/b/memory.stat\n"
-	   "echo 88 >m/a/b/memory.failcnt; echo 7000 >m/a/b/memory.max_usage_in_bytes\n"
-	   "echo 30 >m/a/b/memory.kmem.usage_in_bytes; echo 8 >m/a/b/memory.kmem.tcp.usage_in_bytes");
+	   "echo 80 >m/a/b/memory.failcnt; echo 8 >m/a/b/memory.memsw.failcnt; echo 7000 >m/a/b/memory.max_usage_in_bytes\n"
+	   "echo 30 >m/a/b/memory.kmem.usage_in_bytes; echo 8 >m/a/b/memory.kmem.tcp.usage_in_bytes\n"
+	   "echo 6000 >m/a/memory.memsw.limit_in_bytes; echo 5009 >m/a/b/memory.memsw.usage_in_bytes\n"
+	   "echo 9223372036854771712 >m/a/b/memory.memsw.limit_in_bytes");
 	read_details(&t1, &p[2], true);
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
 		assert_counter(&p[0], want[i].counter, want[i].whole);

@@ -76,7 +76,7 @@ TEST(table)
 		"mem_working_set mem_anon mem_file mem_shmem mem_slab mem_swap mem_swap_limit "
 		"mem_zswap oom_kills psi_some_10 psi_full_10 mem_kernel mem_pagetables mem_percpu mem_sock "
 		"nearest_limit mem_left limit_up under_oom refaults reclaimed limit_hits high_hits "
-		"mem_peak refaults_per_s reclaimed_per_s limit_hits_per_s high_hits_per_s node0 node1 node2 node3 node4 node5 node6 "
+		"mem_peak refaults_per_s reclaimed_per_s limit_hits_per_s high_hits_per_s mem_memsw mem_memsw_limit node0 node1 node2 node3 node4 node5 node6 "
 		"node7 node8 node9 node10 node11 node12 node13 node14 node15 %pss %swap swap_ratio %limit %nearest strain pss_source "
 		"pss_status mm_id "
 		"mm_owner counters_source swap_pss_status swap_shmem_status "

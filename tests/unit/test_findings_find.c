@@ -188,6 +188,40 @@ SAMPLE_TEST(own_limit, sample_healthy)
 	assert_full(s, "/,/a/b/c");
 }
 
+/* Of the limit of memory and swap (cgroup v1), swap counts, and it is told where it is nearer. */
+SAMPLE_TEST(memsw, sample_healthy)
+{
+	struct memcg m = full_memcg("/a", 100 * MIB, 400 * MIB);
+
+	set_memcgs(s, &m, 1);
+	memcg_set_detail(&m, COUNTER_MEM_SWAP, 374 * MIB);
+	memcg_set_detail(&m, COUNTER_MEM_MEMSW, 480 * MIB);
+	memcg_set_detail(&m, COUNTER_MEM_MEMSW_LIMIT, 500 * MIB);
+	assert_full(s, "");
+	memcg_set_detail(&m, COUNTER_MEM_SWAP, 375 * MIB);
+	assert_full(s, "/a");
+	assert_true(found.item[0].memsw && found.item[0].of == 500 * MIB);
+	assert_int_equal(found.item[0].bytes, 475 * MIB);
+	/* Here memory has less left. */
+	m.current = 381 * MIB;
+	memcg_set_detail(&m, COUNTER_MEM_ANON, 381 * MIB);
+	assert_full(s, "/a");
+	assert_true(!found.item[0].memsw && found.item[0].of == 400 * MIB);
+	/* It was hit and reads back. */
+	m.current = 100 * MIB;
+	m.max_known = true;
+	m.max = 1;
+	memcg_set_detail(&m, COUNTER_REFAULTS_S, 100 * MIB / 4096 / 10);
+	find(s);
+	assert_int_equal(found.count, 1);
+	assert_int_equal(found.item[0].key, FINDING_CGROUP_LIMIT);
+	assert_true(found.item[0].memsw && found.item[0].of == 500 * MIB);
+	memcg_set_detail(&m, COUNTER_MEM_MEMSW, 437 * MIB);
+	memcg_set_detail(&m, COUNTER_MEM_SWAP, 300 * MIB);
+	find(s);
+	assert_int_equal(found.count, 0);
+}
+
 /* ---- what the cgroup is called ---- */
 
 #define POD	  "/kubepods/pod1"

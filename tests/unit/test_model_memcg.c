@@ -43,6 +43,46 @@ TEST(nearest)
 	}
 }
 
+/* The limit of memory and swap counts where less is left of it, also that of a cgroup above. */
+TEST(nearest_memsw)
+{
+	struct memcg m[] = {{.path = "/a", .current_known = true, .limit_known = true},
+			    {.path = "/a/b", .current_known = true, .limit_known = true}};
+	struct memcg_limit nearest;
+	uint64_t limit, charged;
+
+	for (size_t i = 0; i < ARRAY_SIZE(m); i++) {
+		m[i].current = 20 * PAGE;
+		m[i].limit = 100 * PAGE;
+		memcg_set_detail(&m[i], COUNTER_MEM_WORKING_SET, 15 * PAGE);
+		memcg_set_detail(&m[i], COUNTER_MEM_MEMSW_LIMIT, 150 * PAGE);
+	}
+	/* Without what is charged it is not looked at. */
+	assert_true(memcg_nearest(m, 2, &m[1], PAGE, &nearest));
+	assert_int_equal(nearest.limit, 100 * PAGE);
+	assert_false(memcg_memsw(&m[0], NULL, &limit, &charged));
+	memcg_set_detail(&m[0], COUNTER_MEM_MEMSW, 70 * PAGE);
+	memcg_set_detail(&m[1], COUNTER_MEM_MEMSW, 69 * PAGE);
+	/* Both have 85 left, of memory in the cgroup above. */
+	assert_true(memcg_nearest(m, 2, &m[1], PAGE, &nearest));
+	assert_true(nearest.limit == 100 * PAGE && nearest.left == 85 * PAGE && nearest.up == 1);
+	memcg_set_detail(&m[0], COUNTER_MEM_MEMSW, 71 * PAGE);
+	assert_true(memcg_nearest(m, 2, &m[1], PAGE, &nearest));
+	assert_true(nearest.limit == 150 * PAGE && nearest.left == 84 * PAGE && nearest.up == 1);
+	assert_false(memcg_memsw(&m[1], &m[0], &limit, &charged));
+	/* Its own, lower one. */
+	memcg_set_detail(&m[1], COUNTER_MEM_MEMSW_LIMIT, 147 * PAGE);
+	assert_true(memcg_nearest(m, 2, &m[1], PAGE, &nearest));
+	assert_true(nearest.limit == 147 * PAGE && nearest.left == 83 * PAGE && nearest.up == 0);
+	assert_true(memcg_memsw(&m[1], &m[0], &limit, &charged));
+	assert_true(limit == 147 * PAGE && charged == 69 * PAGE);
+	/* An eighth of it is near. */
+	memcg_set_detail(&m[1], COUNTER_MEM_MEMSW_LIMIT, 80 * PAGE);
+	assert_false(memcg_is_near(&m[1]));
+	memcg_set_detail(&m[1], COUNTER_MEM_MEMSW, 70 * PAGE);
+	assert_true(memcg_is_near(&m[1]));
+}
+
 /* A cgroup above memory.high (100) is slowed, though no hit came between two readings. */
 static void assert_slowed(uint64_t current, uint64_t hits, enum memcg_strain want)
 {
