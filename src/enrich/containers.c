@@ -305,6 +305,27 @@ static const char *own_name(struct arena *arena, const struct nameless *n)
 	return arena_strndup(arena, text, len);
 }
 
+/*
+ * The uid of a pod of the system whose name was not found, as Kubernetes shows it: systemd has '_'
+ * in names of slices where the uid has '-'.
+ */
+static int set_pod_uid(struct arena *arena, struct nameless *n)
+{
+	const struct text_part path = {n->cgroup, n->pod_path};
+	struct text_part uid;
+	char *copy;
+
+	if (!n->pod_path || n->owner.uid || n->owner.foreign ||
+	    !cgroup_pod_uid(part_base(path), &uid) || !uid.len)
+		return 0;
+	n->pod = copy = arena_strndup(arena, uid.s, uid.len);
+	if (!copy)
+		return -ENOMEM;
+	for (char *at = copy; (at = strchr(at, '_')) != NULL;)
+		*at = '-';
+	return 0;
+}
+
 /* Puts the namespace and the pod before the names. */
 static int complete_name(struct arena *arena, struct nameless *n)
 {
@@ -312,7 +333,7 @@ static int complete_name(struct arena *arena, struct nameless *n)
 	if (!n->name)
 		return -ENOMEM;
 	if (!n->pod)
-		return 0;
+		return set_pod_uid(arena, n);
 	n->pod = arena_join(arena, n->namespace, "/", n->pod);
 	n->name = n->pod ? arena_join(arena, n->pod, "/", n->name) : NULL;
 	return n->name ? 0 : -ENOMEM;

@@ -274,7 +274,7 @@ struct process {
 	 */
 	const char *container;
 	const char *container_id; /* 64 hexadecimal digits; NULL: none */
-	const char *pod;	  /* "prod/web-0" */
+	const char *pod;	  /* "prod/web-0"; else its uid */
 	const char *namespace;	  /* the namespace of the pod: "prod" */
 	const char *joined;	  /* of a group by several columns: "web / nginx" */
 	int64_t names_ms;	  /* when reused names were read; 0: now */

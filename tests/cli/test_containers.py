@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 import paths  # noqa: F401
@@ -90,7 +91,7 @@ def wrong_names(containers, rows):
             unread.append(c.process.pid)
             continue
         shown = (row["namespace"], row["pod"], row["container"], row["container_status"], row["container_id"])
-        want = (*(c.want or (None, None, c.id[:12])), "ok" if c.want else "unnamed", c.id)
+        want = (*(c.want or (None, c.uid, c.id[:12])), "ok" if c.want else "unnamed", c.id)
         if shown != want:
             yield shown, want
 
@@ -125,6 +126,27 @@ def check_names(top):
     finally:
         for c in containers:
             c.end()
+
+
+def check_pod_uid(top):
+    """A pod of which no file has the name is its uid: in groups, in a recording and in metrics."""
+    uid = "0a1b2c3d-aaaa-4000-8000-5e6f7a8b9c0d"
+    container = Container(top, uid, hex_id(random.Random(31)))
+    chosen = ("-p", str(container.process.pid))
+    try:
+        rows = snapshot("-g", "pod", *chosen)["groups"]
+        result([(g["group"], g["pod"], g["namespace"]) for g in rows] == [(uid, uid, None)], "-g pod: its uid", rows)
+        result(all(g["mem_current_bytes"] is not None for g in rows), "-g pod: what its cgroup holds", rows)
+        with tempfile.TemporaryDirectory() as directory:
+            path = directory + "/pod.zmem"
+            done = subprocess.run((PROGRAM, "record", "-q", "-c", "1", path), stderr=subprocess.PIPE, check=False)
+            replayed = subprocess.run((PROGRAM, "-J", "-q", "--replay", path, "-g", "pod", *chosen), capture_output=True, check=False)
+        rows = json.loads(replayed.stdout or "{}").get("groups", ())
+        result([g["group"] for g in rows] == [uid], "a recording has it", (rows, done.stderr, replayed.stderr))
+        done = subprocess.run((PROGRAM, "-q", "-g", "pod", "-F", "openmetrics", "--pss", "none", *chosen), stdout=subprocess.PIPE, check=True)
+        result('zmem_group_processes{group="%s",pod="%s"} 1\n' % (uid, uid) in done.stdout.decode(), "metrics have it", done.stdout[:300])
+    finally:
+        container.end()
 
 
 def within(cgroup, *command):
@@ -295,7 +317,7 @@ def main():
     top = os.path.join(memory_mount(), "kubepods-test-%d" % os.getpid())
     os.mkdir(top)
     try:
-        run_checks((check_owners, check_names), top)
+        run_checks((check_owners, check_pod_uid, check_names), top)
     finally:
         os.rmdir(top)
     run_checks((check_podman,), root)

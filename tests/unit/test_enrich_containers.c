@@ -71,6 +71,26 @@ static void assert_unnamed(const struct proc_tree *t, const char *cgroup,
 	assert_named(t, cgroup, "3f9a6b5d1c0e", NULL, NULL, status);
 }
 
+/* Likewise in a pod of which the uid alone is known. */
+static void assert_unnamed_pod(const struct proc_tree *t, const char *cgroup,
+			       enum container_status status)
+{
+	assert_named(t, cgroup, "3f9a6b5d1c0e", UID, NULL, status);
+}
+
+/* The pod whose cgroup is the one above the container; without files that could name it. */
+static void assert_pod_of(const char *cgroup, const char *pod)
+{
+	cleanup(proc_tree_done) struct proc_tree t;
+	struct process p = process_in(cgroup, ID), *row = &p;
+	struct process_list rows = {&row, 1, 0};
+
+	tree_make(&t, "");
+	p.pod_path = (uint16_t)(strstr(cgroup, "/" ID) - cgroup);
+	assert_int_equal(enrich_containers(&reader, &t.proc, t.dir, &memory, &rows), 0);
+	assert_text("pod", p.pod, pod);
+}
+
 #define DOCKER "var/lib/docker/containers/" ID
 #define STORE  "var/lib/containers/storage/overlay-containers"
 #define CORPUS "$tests/fuzz/corpus/fuzz_proc_container/"
@@ -118,13 +138,17 @@ TEST(kubelet)
 	assert_named(&t, SCOPE, "prod/web-0/app", "prod/web-0", "prod", CONTAINER_NAMED);
 	/* Two links that differ name nothing. */
 	sh(&t, ": >var/log/containers/web-9_prod_app-" ID ".log");
-	assert_unnamed(&t, SCOPE, CONTAINER_INVALID);
+	assert_unnamed_pod(&t, SCOPE, CONTAINER_INVALID);
 	/* Nor does a link that differs from the pod of the cgroup. */
 	sh(&t, "rm var/log/containers/web-0_*");
-	assert_unnamed(&t, SCOPE, CONTAINER_INVALID);
+	assert_unnamed_pod(&t, SCOPE, CONTAINER_INVALID);
 	sh(&t, "rm var/log/containers/* && cd var/log/containers && touch -- x .log -" ID ".log "
 	       "a_b_c-" ID ".lo a_b-" ID ".log a_b_c_d-" ID ".log 'a b_c_d-" ID ".log'");
 	assert_unnamed(&t, "/docker/" ID, CONTAINER_UNNAMED);
+	sh(&t, "rm -r var/log/pods");
+	assert_unnamed_pod(&t, SCOPE, CONTAINER_UNNAMED);
+	assert_pod_of("/kubepods/burstable/pod" UID "/" ID, UID);
+	assert_pod_of("/user.slice/user-4243.slice/pod" UID "/" ID, NULL);
 }
 
 /* A container without a name is asked for again in each snapshot, and does not get a longer one. */
