@@ -67,6 +67,12 @@ static inline bool incidents_is_told(const struct incidents *s)
 int64_t incidents_until(struct incidents *s, size_t i);
 /* Finds the bursts of the kills in the range. Returns 0 or -ENOMEM. */
 int incidents_find_bursts(struct incidents *s);
+/*
+ * What a victim belongs to, in words that stay when it is started again: "pod shop/web-0", a pod
+ * without a name by its uid, "container web", "unit web.service", else the path of its cgroup; in
+ * *buf if it is made there. NULL: nothing is known. workload.c
+ */
+const char *event_workload(const struct event_record *e, char buf[EVENT_WORKLOAD]);
 void incidents_close(struct incidents *s);
 
 /* ---- the snapshots around an event ---- */

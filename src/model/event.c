@@ -30,31 +30,6 @@ const char *event_text(const struct event_record *e, enum event_member m)
 	return event_has(e, m) ? e->text[m - EVENT_TEXTS] : NULL;
 }
 
-/* A container without a name has the beginning of its id instead. */
-static bool has_name(const struct event_record *e)
-{
-	const char *name = event_text(e, EVENT_CONTAINER), *id = event_text(e, EVENT_CONTAINER_ID);
-
-	return name && !(id && strncmp(id, name, strlen(name)) == 0);
-}
-
-const char *event_workload(const struct event_record *e, char buf[EVENT_WORKLOAD])
-{
-	const char *namespace = event_text(e, EVENT_NAMESPACE), *pod = event_text(e, EVENT_POD);
-	const char *unit = event_text(e, EVENT_UNIT);
-
-	if (pod)
-		snprintf(buf, EVENT_WORKLOAD, "pod %s%s%s", namespace ? namespace : "",
-			 namespace ? "/" : "", pod);
-	else if (has_name(e))
-		snprintf(buf, EVENT_WORKLOAD, "container %s", event_text(e, EVENT_CONTAINER));
-	else if (unit)
-		snprintf(buf, EVENT_WORKLOAD, "unit %s", unit);
-	else
-		return event_text(e, EVENT_CGROUP);
-	return buf;
-}
-
 static void put_member(struct strbuf *out, int m, const void *data, size_t len)
 {
 	const uint16_t size = (uint16_t)len;

@@ -97,12 +97,6 @@ static inline void event_set(struct event_record *e, enum event_member m, uint64
 void event_set_text(struct event_record *e, enum event_member m, const char *text);
 /* NULL if it is absent. */
 const char *event_text(const struct event_record *e, enum event_member m);
-/*
- * What a victim belongs to, in words that stay when it is started again: "pod shop/web-0",
- * "container web", "unit web.service", else the path of its cgroup; in *buf if it is made there.
- * NULL: nothing is known.
- */
-const char *event_workload(const struct event_record *e, char buf[EVENT_WORKLOAD]);
 /* The level that reached its limit; NULL: none, or it is not known. */
 const struct event_level *event_level_at_limit(const struct event_record *e);
 /*

@@ -71,6 +71,12 @@ def check_bursts(recordings):
     same("its workload", {e["workload"] for e in events(path) if e["kind"] == "oom_kill"}, {"pod shop/web-0"})
     path = recordings.make("others", BEGIN, *(change.replace("web-0", "web-%d" % n) for n, change in enumerate(loop)))
     same("of other pods: a line each", len(lines(path)), 4)
+    # Without the kubelet's files nothing but the path has the pod.
+    slices = "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod%s.slice/cri-containerd-%s.scope"
+    unnamed = [kill(frame, 500, PID=100 + frame, NAME="java", CGROUP=slices % ("4c4c_" * 6 + "4c4c", "%064d" % frame), CONTAINER="%012d" % frame,
+                    CONTAINER_ID="%064d" % frame) for frame in range(1, 5)]
+    path = recordings.make("unnamed", BEGIN, *unnamed)
+    same("of a pod without a name: a line", (len(lines(path)), {e["workload"] for e in events(path)}), (1, {"pod " + "4c4c-" * 6 + "4c4c"}))
     path = recordings.make("between", BEGIN, *loop, "short=2-2")
     same("a shortage between them ends it", [e["count"] for e in events(path) if e["kind"] == "oom_kill"], [1] * 4)
     for oom_group, count in ((0, 4), (1, 1)):
