@@ -353,9 +353,8 @@ SENTENCES(incident_largest_said, &tables, NULL,
 SENTENCES(incident_inside_said, &tables, NULL,
 	  "  in that cgroup[, {?cut}of those that were read][, by {by}]" AGE
 	  " (anonymous memory and swap; shared memory; processes):");
-SENTENCES(
-	incident_unread_said, &tables, NULL,
-	"  in that cgroup: not read (no table of all processes is of the second before the kill)");
+SENTENCES(incident_unread_said, &tables, NULL,
+	  "  in that cgroup: not read (nothing was recorded in the second before the kill)");
 SENTENCES(incident_grew_said, &tables, NULL,
 	  "  grew[{?inside} in that cgroup] over the last {over_ms}[, {?all}which is all that was "
 	  "recorded]:");

@@ -193,14 +193,27 @@ static void look_at_limit(struct incident *i, const struct snapshot *before)
 	i->limit_before_ms = i->event->time_ms - before->time_ms;
 }
 
-static void find_lowered_limit(struct incidents *s)
+/* A snapshot so long before a kill still tells what led to it. */
+#define JUST_BEFORE_MS (2 * 60 * 1000)
+
+/* So many snapshots before the one of the kill are asked first: a kill may follow at once. */
+#define LIMIT_FRAMES 8
+
+static void find_lowered_limit(struct incidents *s, size_t frame)
 {
 	struct incident *i = &s->incident;
+	char why[RECORDING_REASON];
 
 	if (!incident_is_of_cgroup(i) || !event_has(i->event, EVENT_LIMIT))
 		return;
-	if (s->just_before_read)
-		look_at_limit(i, &s->just_before);
+	for (size_t n = 1; n <= LIMIT_FRAMES && n <= frame && !i->limit_before; n++) {
+		const struct snapshot *before;
+
+		if (i->event->time_ms - recording_reader_time(s->replay.reader, frame - n) <=
+			    JUST_BEFORE_MS &&
+		    recording_reader_frame(s->replay.reader, frame - n, &before, why) == 0)
+			look_at_limit(i, before);
+	}
 	for (int window = 0; window < INCIDENT_WINDOWS; window++) {
 		if (i->grew_known[window])
 			look_at_limit(i, &s->before[window]);
@@ -321,16 +334,12 @@ static int read_files(struct incidents *s, size_t event)
 	return choose_files(s, after->system.shared);
 }
 
-/* A snapshot so long before a kill still tells what led to it. */
-#define JUST_BEFORE_MS (2 * 60 * 1000)
-
 /* What was wrong. At a kill the kernel has freed what was, and cgroups were not read. */
 static int find_wrong(struct incidents *s, size_t frame)
 {
 	const struct snapshot *of = &s->during;
 
 	s->incident.findings = NULL;
-	s->just_before_read = false;
 	if (snapshot_is_kill(of)) {
 		if (!frame || recording_reader_time(s->replay.reader, frame - 1) <
 				      of->time_ms - JUST_BEFORE_MS)
@@ -338,7 +347,6 @@ static int find_wrong(struct incidents *s, size_t frame)
 		of = &s->just_before;
 		switch (incidents_read_frame(s, frame - 1, &s->just_before)) {
 		case 0:
-			s->just_before_read = true;
 			break;
 		case 1:
 			return 0;
@@ -396,7 +404,7 @@ static int read_snapshots(struct incidents *s, size_t i)
 	for (int window = 0; r == 0 && window < INCIDENT_WINDOWS; window++)
 		r = read_growth(s, frame, window);
 	choose_baseline(&s->incident, s->before);
-	find_lowered_limit(s);
+	find_lowered_limit(s, frame);
 	incident_find_ram(&s->incident, s->just_before_read ? &s->just_before : NULL);
 	if (r == 0)
 		r = read_ram(s, frame);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The processes at a kill that has no table of its own: those of the kill before. */
+/* The processes at a kill that has no table of its own: those of the kill or the snapshot before.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,16 +20,21 @@ static void remove_process(struct snapshot *s, const struct process *p)
 	s->count--;
 }
 
-/* The victims of the table's own kill and of those since, up to the event. */
+/*
+ * The victims of the table's own kill and of those since, up to the event. In a snapshot those of
+ * kills just before it are there, too, until they have ended.
+ */
 static int remove_victims(struct incidents *s, size_t event)
 {
 	struct recording_reader *r = s->replay.reader;
+	const int64_t since_ms =
+		s->during.time_ms - (snapshot_is_kill(&s->during) ? 0 : TABLE_OLD_MS);
 	cleanup_free struct event_record *e = calloc(1, sizeof(*e));
 	char why[RECORDING_REASON];
 
 	if (!e)
 		return -ENOMEM;
-	while (event-- > 0 && recording_reader_event_time(r, event) >= s->during.time_ms) {
+	while (event-- > 0 && recording_reader_event_time(r, event) >= since_ms) {
 		const struct process *p;
 
 		if (recording_reader_event(r, event, e, why) < 0 ||
@@ -110,8 +116,7 @@ int incidents_read_table(struct incidents *s, size_t event)
 	if (i->table_known || event_number(&s->event, EVENT_KIND) != EVENT_OOM_KILL)
 		return 0;
 	i->table_age_ms = s->event.time_ms - s->during.time_ms;
-	i->table_known = snapshot_is_kill(&s->during) && i->table_age_ms >= 0 &&
-			 i->table_age_ms <= TABLE_OLD_MS;
+	i->table_known = i->table_age_ms >= 0 && i->table_age_ms <= TABLE_OLD_MS;
 	if (!i->table_known)
 		return 0;
 	r = remove_victims(s, event);

@@ -55,6 +55,14 @@ def check_tables(recordings):
             result("filled by: processes at least 20.0 MiB" in text, name + ": the sum is a part", text)
         parts = {c["part"] for c in two["charges"] or []}
         result("other" not in parts, name + ": what is not read is no other part", two["charges"])
+    # A snapshot that was taken between two kills is such a table, too.
+    for name, after_ms, known in (("a snapshot 0.7 s before", 700, True), ("a snapshot 1.5 s before", 1500, False)):
+        path = recordings.make("table", BEGIN, "cgroup=/g", kill(1, 10, PID=recordings.pids[0], NAME="one", RSS_ANON=MIB, SWAP=0, **group),
+                               kill(2, 2000 - after_ms, PID=7, NAME="late", RSS_ANON=50 * MIB, SWAP=0, LISTED=1, **group), step=2)
+        table = events(path)[-1]["largest_in_cgroup"]
+        same(name + ": the processes are known", table is not None, known)
+        same(name + ": without the victim of the kill before", sum(g["procs"] for g in (table or {"name": []})["name"]),
+             len(recordings.pids) if known else 0)
 
 
 def check_bursts(recordings):
