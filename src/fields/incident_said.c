@@ -45,16 +45,20 @@ SENTENCES(signal_line, &incident_signal_fields, &heading,
 	  "||[{victim.name|60}||a process that is not known][ (PID {victim.pid})]]"
 	  "[, {receivers_bytes+}]"
 	  "[, and to {signals_missed_all+} more that {was/were} only counted]");
-#define UNRECORDED                                                                                 \
-	"{oom_kills} OOM kill{s}[ in {cgroup}] between {since_ms} and {time_ms}, not recorded"
-SENTENCES(unrecorded_line, &incident_unrecorded_fields, NULL, UNRECORDED);
+#define UNRECORDED "{oom_kills} OOM kill{s} not recorded"
+SENTENCES(unrecorded_line, &incident_unrecorded_fields, NULL,
+	  UNRECORDED " since {since_ms}[, in {cgroup}]");
 SENTENCES(unrecorded_heading, &incident_unrecorded_fields, NULL,
 	  "[event:{number+}  ]" UNRECORDED "[  (event:{id})]");
-#define NO_VICTIM "no process could be killed[ in {cgroup}]: out of memory {times} time{s} or more"
-SENTENCES(no_victim_line, &incident_no_victim_fields, NULL, NO_VICTIM);
+SENTENCES(unrecorded_said, &incident_unrecorded_fields, NULL,
+	  "  between {since_ms} and {time_ms}: no recorder ran, or it could not watch kills",
+	  "  all of them were in {cgroup+}");
+SENTENCES(no_victim_line, &incident_no_victim_fields, NULL,
+	  "no process could be killed[ in {cgroup}]");
 SENTENCES(no_victim_heading, &incident_no_victim_fields, NULL,
-	  "[event:{number+}  ]" NO_VICTIM " from {since_ms} to {time_ms}[  (event:{id})]");
+	  "[event:{number+}  ]no process could be killed[  (event:{id})]");
 SENTENCES(no_victim_said, &incident_no_victim_fields, NULL,
+	  "  out of memory: {cgroup~}, {times} time{s} or more between {since_ms} and {time_ms}",
 	  "  its processes: [{!processes}none, so something else fills it||{processes}[, "
 	  "{exempt_processes+} of them with oom_score_adj -1000, which the kernel does not kill: "
 	  "{exempt_bytes}]]");

@@ -11,7 +11,7 @@
  * what is known of the event; then of the machine at that time.
  */
 extern const struct sentences kill_heading, pressure_heading, signal_heading, unrecorded_heading,
-	no_victim_heading;
+	unrecorded_said, no_victim_heading;
 /* In a list: a shortage; signals; the kills that a line stands for. */
 extern const struct sentences pressure_line, signal_line, unrecorded_line, no_victim_line,
 	no_victim_said, kill_stands_for;

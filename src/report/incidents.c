@@ -35,7 +35,7 @@ static const struct incident_kind *kind_of(const struct incident *i)
 						    &signal_line, &signal_said},
 					  unrecorded = {&incident_unrecorded_fields,
 							&unrecorded_heading, &unrecorded_line,
-							NULL},
+							&unrecorded_said},
 					  no_victim = {&incident_no_victim_fields,
 						       &no_victim_heading, &no_victim_line,
 						       &no_victim_said};

@@ -466,10 +466,11 @@ bool replay_event_frame(const struct replay *r, size_t event, size_t *ret)
 	size_t frame = recording_reader_event_frame(r->reader, event);
 	char why[RECORDING_REASON];
 
-	/* The frame of a kill has its time, or it was lost. */
+	/* The frame of a kill has its time, or it was lost. What was not recorded ends in one. */
 	if (e && frame < r->frames && recording_reader_event(r->reader, event, e, why) == 0 &&
 	    (e->number[EVENT_TABLE] ? recording_reader_time(r->reader, frame) == e->time_ms
-				    : e->number[EVENT_KIND] == EVENT_PRESSURE)) {
+				    : e->number[EVENT_KIND] == EVENT_PRESSURE ||
+					      e->number[EVENT_KIND] == EVENT_UNRECORDED)) {
 		*ret = frame;
 		return true;
 	}

@@ -232,6 +232,31 @@ TEST(left_out)
 		       "before it; others were not read: the time was over\n");
 }
 
+/* Kills while no recorder ran: the line fits 80 columns. */
+TEST(unrecorded)
+{
+	static struct event_record event = {.time_ms = BEGAN};
+	const struct incident i = {.number = 2, .event = &event};
+	const struct table_style at = {.header = true, .width = 80};
+	cleanup(strbuf_done) struct strbuf out = {};
+
+	setenv("TZ", "UTC", 1);
+	tzset();
+	event_set(&event, EVENT_KIND, EVENT_UNRECORDED);
+	event_set(&event, EVENT_KILLS, 4);
+	event_set(&event, EVENT_SINCE, BEGAN - 60000);
+	event_set_text(&event, EVENT_ID, "20251122T031415Z-1");
+	render_incident_line(&out, &i, &columns, &at);
+	assert_string_equal(strbuf_str(&out),
+			    "    2  2025-11-22 03:14:15Z  4 OOM kills not recorded since "
+			    "2025-11-22 03:13:15Z\n");
+	check_text(&i, "event:2  4 OOM kills not recorded  (event:20251122T031415Z-1)\n"
+		       "  between 2025-11-22 03:13:15Z and 2025-11-22 03:14:15Z: no recorder ran, "
+		       "or it could not watch kills\n");
+	event_set_text(&event, EVENT_LIMIT_CGROUP, "/a/b");
+	check_text(&i, "\n  all of them were in /a/b\n");
+}
+
 static void check_next(const struct incident *i, const char *dir, bool usual, const char *expected)
 {
 	cleanup(strbuf_done) struct strbuf out = {};

@@ -230,6 +230,7 @@ TEST(all)
 		&no_victim_line,
 		&no_victim_said,
 		&unrecorded_line,
+		&unrecorded_said,
 		&kill_heading,
 		&kill_level_said,
 		&kill_limit_said,
