@@ -23,6 +23,42 @@ static int read_standing(struct incidents *s, size_t i)
 	return is > 0 && incidents_is_told(s) ? 0 : is;
 }
 
+/* The event that is shown behind the list. */
+struct shown {
+	size_t event;
+	bool any, kill, signal;
+	int64_t since_ms;
+	char workload[EVENT_WORKLOAD];
+};
+
+/* Whether a signal is of one incident with the one that is shown: who sent the first one began it.
+ */
+static bool begins(const struct shown *shown, const struct incidents *s)
+{
+	const char *workload = s->incident.workload;
+
+	return shown->signal && incident_is_signal(&s->incident) && workload &&
+	       strcmp(shown->workload, workload) == 0 &&
+	       shown->since_ms - s->incident.burst.until_ms <= INCIDENT_SIGNALS_MS;
+}
+
+static void choose(struct shown *shown, const struct incidents *s, size_t event)
+{
+	const char *workload = s->incident.workload;
+	const bool kill = s->event.number[EVENT_KIND] == EVENT_OOM_KILL;
+
+	if (shown->any && !(kill && !shown->kill) && !begins(shown, s))
+		return;
+	*shown = (struct shown){
+		.event = event,
+		.any = true,
+		.kill = kill,
+		.signal = incident_is_signal(&s->incident),
+		.since_ms = s->incident.burst.since_ms,
+	};
+	snprintf(shown->workload, sizeof(shown->workload), "%s", workload ? workload : "");
+}
+
 /*
  * The list of events, newest first. Sets the newest OOM kill of it, or the newest event without
  * one.
@@ -32,8 +68,8 @@ static int show_list(struct incidents *s, const struct table_style *style, size_
 {
 	const size_t most = s->options->top ? (size_t)s->options->top : SIZE_MAX;
 	const struct incident_columns columns = incident_columns(incidents_widest_time(s), style);
+	struct shown shown = {};
 	size_t lines = 0, earlier = 0;
-	bool killed = false, kill;
 
 	*ret_count = 0;
 	for (size_t i = recording_reader_info(s->replay.reader)->events; i-- > 0;) {
@@ -45,10 +81,7 @@ static int show_list(struct incidents *s, const struct table_style *style, size_
 			continue;
 		if (!*ret_count)
 			render_incident_heading(&s->out.buf, &columns, style);
-		kill = s->event.number[EVENT_KIND] == EVENT_OOM_KILL;
-		if (!*ret_count || (kill && !killed))
-			*ret_newest = i;
-		killed |= kill;
+		choose(&shown, s, i);
 		++*ret_count;
 		if (lines == most) {
 			earlier++;
@@ -57,6 +90,7 @@ static int show_list(struct incidents *s, const struct table_style *style, size_
 		render_incident_line(&s->out.buf, &s->incident, &columns, style);
 		lines++;
 	}
+	*ret_newest = shown.event;
 	if (earlier)
 		strbuf_printf(&s->out.buf, "… and %zu earlier event%s\n", earlier,
 			      earlier == 1 ? "" : "s");

@@ -15,8 +15,8 @@
 /* Up to so many equal ones have a line each. */
 #define EQUAL_MOST 2
 
-/* Signals of one sender follow each other so soon. */
-#define SIGNALS_MS 2000
+/* So many senders may send in turn: systemd ends the rest of a unit while systemd-oomd does. */
+#define SENDERS 8
 
 /* Signals of one sender to one workload, so far. */
 struct row_of_signals {
@@ -115,7 +115,7 @@ static bool goes_on(const struct row_of_signals *row, const struct event_record 
 {
 	char buf[EVENT_WORKLOAD];
 
-	return row->any && e->time_ms - row->last_ms <= SIGNALS_MS &&
+	return row->any && e->time_ms - row->last_ms <= INCIDENT_SIGNALS_MS &&
 	       row->sender == event_number(e, EVENT_SENDER_PID) &&
 	       row->signal == event_number(e, EVENT_SIGNAL_NUMBER) &&
 	       is_text(row->name, event_text(e, EVENT_SENDER_NAME)) &&
@@ -136,12 +136,28 @@ static void begin_signals(struct row_of_signals *row, const struct event_record 
 		snprintf(row->workload, sizeof(row->workload), "%s", workload ? workload : "");
 }
 
-static void add_signal(struct burst *all, struct row_of_signals *row, const struct event_record *e,
+/* The row of the sender, or the one with the oldest signal, which then begins anew. */
+static struct row_of_signals *find_row(struct row_of_signals *rows, const struct event_record *e)
+{
+	struct row_of_signals *oldest = rows;
+
+	for (size_t i = 0; i < SENDERS; i++) {
+		if (goes_on(&rows[i], e))
+			return &rows[i];
+		if (!rows[i].any || (oldest->any && rows[i].last_ms < oldest->last_ms))
+			oldest = &rows[i];
+	}
+	oldest->any = false;
+	return oldest;
+}
+
+static void add_signal(struct burst *all, struct row_of_signals *rows, const struct event_record *e,
 		       size_t event)
 {
+	struct row_of_signals *row = find_row(rows, e);
 	struct burst *b;
 
-	if (!goes_on(row, e)) {
+	if (!row->any) {
 		begin_signals(row, e, event);
 		all[event].since_ms = e->time_ms;
 	}
@@ -161,7 +177,7 @@ int incidents_find_bursts(struct incidents *s)
 	const size_t events = recording_reader_info(r)->events;
 	cleanup_free struct event_record *record = calloc(2, sizeof(*record));
 	cleanup_free struct row_of_kills *row = calloc(1, sizeof(*row));
-	cleanup_free struct row_of_signals *signals = calloc(1, sizeof(*signals));
+	cleanup_free struct row_of_signals *signals = calloc(SENDERS, sizeof(*signals));
 	struct event_record *e = record, *before = record + 1;
 	char why[RECORDING_REASON];
 

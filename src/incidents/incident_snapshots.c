@@ -340,6 +340,7 @@ static int find_wrong(struct incidents *s, size_t frame)
 	const struct snapshot *of = &s->during;
 
 	s->incident.findings = NULL;
+	s->just_before_read = false;
 	if (snapshot_is_kill(of)) {
 		if (!frame || recording_reader_time(s->replay.reader, frame - 1) <
 				      of->time_ms - JUST_BEFORE_MS)
@@ -347,6 +348,7 @@ static int find_wrong(struct incidents *s, size_t frame)
 		of = &s->just_before;
 		switch (incidents_read_frame(s, frame - 1, &s->just_before)) {
 		case 0:
+			s->just_before_read = true;
 			break;
 		case 1:
 			return 0;

@@ -22,6 +22,8 @@ struct stall_list {
 };
 
 struct incidents_text;
+/* Signals to one workload follow each other so soon. */
+#define INCIDENT_SIGNALS_MS 2000
 
 struct incidents {
 	const struct options *options;
@@ -30,6 +32,7 @@ struct incidents {
 	struct event_record event, end;
 	struct snapshot during, before[INCIDENT_WINDOWS]; /* their texts are borrowed */
 	struct snapshot just_before;			  /* a kill */
+	bool just_before_read;
 	struct findings findings;			  /* of it, or of the event */
 	struct incident incident;
 	char workload[EVENT_WORKLOAD];

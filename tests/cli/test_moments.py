@@ -113,6 +113,14 @@ def check_signals(recordings):
     result(shown[1].endswith("systemd-oomd sent SIGKILL to postgres (PID 9), 1.00 MiB"), "of a single one", shown)
     known = [(e["receivers_count"], e["receivers_bytes"]) for e in events(path)]
     same("in JSON", known, [(50, 50 * 21 * MIB)] + [(0, None)] * 32 + [(1, MIB)] * 2)
+    # Two that send in turn are two lines; who began is shown.
+    turns = [sent(2, 900 - n, PID=200 + n, NAME="httpd", RSS_ANON=MIB, SWAP=0, **({"SENDER_NAME": "systemd", "SENDER_PID": 1, "SIGNAL_NUMBER": 15}
+                  if n % 2 else {})) for n in range(10)]
+    turns_path = recordings.make("turns", BEGIN, *turns)
+    same("in turn: a line for each sender", [line.partition("  ")[2].partition("Z  ")[2] for line in lines(turns_path)],
+         ["systemd sent SIGTERM to unit httpd.service: 5 processes, 5.00 MiB",
+          "systemd-oomd sent SIGKILL to unit httpd.service: 5 processes, 5.00 MiB"])
+    result("\n\nSIGKILL at" in run("incidents", turns_path).stdout, "who began is shown", run("incidents", turns_path).stdout)
     text = run("incidents", path, "--at", "event:" + events(path)[0]["id"]).stdout if events(path)[0]["id"] else \
         run("incidents", path, "--at", "2023-11-14T10:09:59").stdout
     result("to unit httpd.service: 50 processes, 1.03 GiB; the first of them follows" in text, "the event", text)
