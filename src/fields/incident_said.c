@@ -85,12 +85,14 @@ SAID(equal_groups, AMOUNT, value_unsigned(true, i->burst.groups));
 SAID(equal_since, TIME, value_signed(true, i->burst.since_ms));
 SAID(equal_until, TIME, value_signed(true, i->burst.until_ms));
 FLAG(one_day, on_one_day(i->burst.since_ms, i->burst.until_ms));
+FLAG(one_minute, i->burst.since_ms / 60000 == i->burst.until_ms / 60000);
 static FIELDS(equal, &field_equal_kills, &field_equal_missed, &field_equal_groups,
-	      &field_equal_since, &field_equal_until, &field_one_day);
+	      &field_equal_since, &field_equal_until, &field_one_day, &field_one_minute);
 
 SENTENCES(kill_stands_for, &incident_kill_fields, &equal,
-	  "[{equal_kills+} kill{s}[ in {equal_groups+} group{s}] from "
-	  "[{?one_day}{equal_since|5}||{equal_since|16}] to {equal_until|5}"
+	  "[{equal_kills+} kill{s}[ in {equal_groups+} group{s}] "
+	  "[{?one_minute}at {equal_until|5}"
+	  "||from [{?one_day}{equal_since|5}||{equal_since|16}] to {equal_until|5}]"
 	  "[, and {equal_missed+} more that {was/were} only counted]"
 	  "||{group_kills+} process{es} killed as a group]");
 
@@ -125,6 +127,16 @@ static const struct event_level *swap_level(const struct event_record *e)
 SAID(limit_of, TEXT, value_text(limit_of(r)));
 FLAG(of_swap, event_level_at_limit(r) && event_limit_is_memsw(r, event_level_at_limit(r)));
 FLAG(from_counts, event_number(r, EVENT_SOURCE) == EVENT_FROM_COUNTS);
+/* A limit that was lowered may be far below what is charged. */
+static uint64_t usage_above(const struct event_record *e)
+{
+	const struct event_level *level = event_level_at_limit(e);
+	uint64_t usage = level ? event_usage_of(e, level) : 0, limit = event_number(e, EVENT_LIMIT);
+
+	return event_has(e, EVENT_LIMIT) && usage > limit + limit / 16 ? usage : 0;
+}
+
+SAID(usage_above, BYTES, value_bytes(true, usage_above(r)));
 SAID(swap_usage, BYTES, value_bytes(swap_level(r), swap_level(r) ? swap_level(r)->swap_usage : 0));
 SAID(swap_limit, BYTES,
      value_bytes(swap_level(r) && swap_level(r)->swap_limit != EVENT_UNLIMITED,
@@ -177,15 +189,16 @@ FLAG(after_kill, i->files_ms >= r->time_ms && !incident_is_pressure(i));
 	"{files*3: {name|100} {resident_bytes}[ and {swapped_bytes+} in swap]}"                    \
 	"[ ({files_before_ms} before)||{?after_kill} (after the kill)]"
 
-static FIELDS(limit, &field_limit_of, &field_of_swap, &field_from_counts, &field_swap_usage,
-	      &field_swap_limit, &field_charges, &field_worth, &field_of_machine,
+static FIELDS(limit, &field_limit_of, &field_of_swap, &field_from_counts, &field_usage_above,
+	      &field_swap_usage, &field_swap_limit, &field_charges, &field_worth, &field_of_machine,
 	      &field_files_before_ms, &field_after_kill);
 
 SENTENCES(
 	kill_limit_said, &incident_kill_fields, &limit,
 	"  limit reached: [{limit_of}[ {cgroup}][ ({limit_owner})]"
 	"[, {limit_bytes}[{?of_swap} of memory and swap]"
-	"[ (lowered: {limit_before_bytes+} {limit_before_ms} before)]][{?from_counts} (from memory.events)]"
+	"[ (lowered: {limit_before_bytes+} {limit_before_ms} before)]]"
+	"[, {usage_above+} in use][{?from_counts} (from memory.events)]"
 	"||not known ({constraint_reason})]",
 	"  it was filled by: {charges: {part}[ {?at_least}at least] {bytes}[ (page tables {page_tables+})|| (slab {slab+})]}"
 	"[; swap {swap_usage}[ of {swap_limit}]]",

@@ -21,9 +21,10 @@ struct stall_list {
 	size_t count, room;
 };
 
-struct incidents_text;
 /* Signals to one workload follow each other so soon. */
 #define INCIDENT_SIGNALS_MS 2000
+
+struct incidents_text;
 
 struct incidents {
 	const struct options *options;

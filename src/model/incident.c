@@ -167,7 +167,10 @@ void incident_add_charges(struct incident *i)
 	/* Less is what CPUs hold back. */
 	if (rest - freed > SMALL)
 		add_charge(i->charge, &i->charges,
-			   event_number(e, EVENT_TABLE) ? PART_OTHER : PART_UNREAD, rest - freed);
+			   event_number(e, EVENT_TABLE) && !event_number(e, EVENT_LATE)
+				   ? PART_OTHER
+				   : PART_UNREAD,
+			   rest - freed);
 }
 
 static unsigned count_names(const char *path)

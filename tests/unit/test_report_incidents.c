@@ -110,7 +110,7 @@ TEST(limits)
 	assert_int_equal(e.max, 0);
 }
 
-/* Equal kills in a row are one line: of a day, and of two. */
+/* Equal kills in a row are one line: of a day, of two, and of a minute. */
 TEST(equal_kills)
 {
 	static struct event_record event = {.time_ms = BEGAN};
@@ -126,7 +126,8 @@ TEST(equal_kills)
 		"    1  2025-11-22 03:14:15Z  -                    -           -  ";
 	static const char *const end[] = {"-, 21 kills from 02:51 to 03:14\n",
 					  "-, 21 kills in 4 groups from 2025-11-21 23:14 to 03:14, "
-					  "and 7 more that were only counted\n"};
+					  "and 7 more that were only counted\n",
+					  "-, 21 kills at 03:14\n"};
 
 	setenv("TZ", "UTC", 1);
 	tzset();
@@ -137,9 +138,9 @@ TEST(equal_kills)
 		render_incident_line(&out, &i, &columns, &style);
 		assert_memory_equal(strbuf_str(&out), line, sizeof(line) - 1);
 		assert_string_equal(strbuf_str(&out) + sizeof(line) - 1, end[n]);
-		i.burst.since_ms = BEGAN - 4 * 60 * 60000;
-		i.burst.missed = 7;
-		i.burst.groups = 4;
+		i.burst.since_ms = n ? BEGAN - 14000 : BEGAN - 4 * 60 * 60000;
+		i.burst.missed = n ? 0 : 7;
+		i.burst.groups = n ? 0 : 4;
 	}
 }
 
@@ -255,6 +256,35 @@ TEST(unrecorded)
 		       "or it could not watch kills\n");
 	event_set_text(&event, EVENT_LIMIT_CGROUP, "/a/b");
 	check_text(&i, "\n  all of them were in /a/b\n");
+}
+
+/* A limit that was lowered below what is in use; processes for which the time was over. */
+TEST(lowered)
+{
+	static struct event_record event = {.time_ms = BEGAN};
+	static struct snapshot then = {.time_ms = BEGAN};
+	struct incident i = {.number = 1, .event = &event, .during = &then, .table_known = true};
+
+	event_set(&event, EVENT_KIND, EVENT_OOM_KILL);
+	event_set(&event, EVENT_TABLE, 1);
+	event_set_text(&event, EVENT_CONSTRAINT, "memcg");
+	event_set_text(&event, EVENT_LIMIT_CGROUP, "/a");
+	event_set(&event, EVENT_LIMIT, 100 * MIB);
+	event_set(&event, EVENT_AT_LEVEL, 0);
+	event_set(&event, EVENT_PART_ANON, 90 * MIB);
+	event.levels = 1;
+	event.level[0] = (struct event_level){.usage = 100 * MIB,
+					      .limit = 100 * MIB,
+					      .swap_usage = EVENT_UNLIMITED,
+					      .swap_limit = EVENT_UNLIMITED};
+	incident_add_charges(&i);
+	check_text(&i, "\n  limit reached: memcg /a, 100 MiB\n"
+		       "  it was filled by: processes 90.0 MiB, other 10.0 MiB\n");
+	event.level[0].usage = 131 * MIB;
+	event_set(&event, EVENT_LATE, 1);
+	incident_add_charges(&i);
+	check_text(&i, "\n  limit reached: memcg /a, 100 MiB, 131 MiB in use\n"
+		       "  it was filled by: processes 90.0 MiB, not read 41.0 MiB\n");
 }
 
 static void check_next(const struct incident *i, const char *dir, bool usual, const char *expected)
