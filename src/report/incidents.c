@@ -317,6 +317,9 @@ static void put_growths(struct strbuf *out, const struct incident *i, size_t row
 		strbuf_puts(out, "  what grew is not known: nothing was recorded before\n");
 }
 
+/* Columns of its numbers. */
+#define LIMIT_NUMBERS 33
+
 static void put_limit_events(struct strbuf *out, const struct incident *i, size_t rows,
 			     const struct table_style *style)
 {
@@ -332,7 +335,11 @@ static void put_limit_events(struct strbuf *out, const struct incident *i, size_
 		line_printf(
 			&l, "    %5llu  %9llu  %9llu  ", (unsigned long long)i->limit[n].oom_kills,
 			(unsigned long long)i->limit[n].max, (unsigned long long)i->limit[n].high);
-		line_text(&l, i->limit[n].cgroup, 0);
+		/* The end of a path says more than its beginning. */
+		if (l.width > LIMIT_NUMBERS)
+			line_text_middle(&l, i->limit[n].cgroup, l.width - LIMIT_NUMBERS);
+		else
+			line_text(&l, i->limit[n].cgroup, 0);
 		line_end(&l);
 	}
 }

@@ -79,6 +79,23 @@ TEST(pressure)
 	check_text(&i, "; swap 0 of 1.00 MiB\n");
 }
 
+/* Of a path that is too long the end stays. */
+static void check_path(const struct incident *of, struct limit_events e)
+{
+	static struct event_record event = {.time_ms = BEGAN};
+	const struct table_style at = {.header = true, .width = 60};
+	cleanup(strbuf_done) struct strbuf out = {};
+	struct incident i = *of;
+
+	event_set(&event, EVENT_KIND, EVENT_OOM_KILL);
+	e.cgroup = "/kubepods.slice/kubepods-pod1.slice/cri-containerd-0123456789ab.scope";
+	i.event = &event;
+	i.limit[0] = e;
+	i.limits = 1;
+	render_incident(&out, &i, 5, &at);
+	assert_non_null(strstr(strbuf_str(&out), "          0  cri-container…56789ab.scope\n"));
+}
+
 /* A counter that is lower than before belongs to another cgroup of that name. */
 TEST(limits)
 {
@@ -97,6 +114,7 @@ TEST(limits)
 	now.max = 12;
 	assert_int_equal(incident_limit_events(&i, &e, 1), 1);
 	assert_int_equal(e.max, 3);
+	check_path(&i, e);
 	now.max = 2;
 	assert_int_equal(incident_limit_events(&i, &e, 1), 1);
 	assert_int_equal(e.max, 2);
