@@ -51,9 +51,9 @@ static int keeper_open(struct keeper *k, const struct options *o)
 	err = keeper_open_ring(k);
 	if (err)
 		return err;
-	keeper_read_last(k);
 	/* Without it the recording has frames, and no kills. */
 	k->oom = session_watch_kills(o, ZMEM_OOM_TABLES, "recorded", NULL);
+	keeper_read_last(k);
 	interval = keeper_tick_ms(k);
 	keeper_watch_pressure(k);
 	/* Before any thread is started, so that no thread takes the signals. */

@@ -130,7 +130,7 @@ bool keeper_is_due(struct keeper *k, bool stalled);
 
 /* Records the kills that have come: they were before what is seen from now on. */
 void keeper_record_kills(struct keeper *k);
-/* Before kills are watched: the last snapshot of the recording. */
+/* The last snapshot of the recording, and what the kernel had counted when kills were watched. */
 void keeper_read_last(struct keeper *k);
 /* Behind a frame: kills that nothing recorded, if the kernel has counted any. */
 void keeper_record_unrecorded(struct keeper *k);

@@ -67,22 +67,23 @@ static bool read_segment(struct absence *a, int dir, uint32_t number)
 
 void keeper_read_last(struct keeper *k)
 {
-	char text[32768];
-	struct oom_kills now = {};
 	bool read = false;
 
 	for (size_t i = k->ring.count; !read && i-- > 0;)
 		read = read_segment(&k->absence, k->ring.dir, k->ring.segment[i].number);
-	/* From now on they are recorded. */
-	if (file_read(AT_FDCWD, "/proc/vmstat", text, sizeof(text)) > 0)
-		oom_kills_parse(text, &now);
-	k->absence.now = now;
-	k->absence.now_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
+	/* Since then they are recorded. */
+	if (k->oom) {
+		k->absence.now = oom_watch_before(k->oom);
+		k->absence.now_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
+	}
 }
 
 /* ---- the event ---- */
 
-/* The lowest cgroup in which all of them were. NULL: there is none, or it is not known. */
+/*
+ * The lowest cgroup in which all of them were, with those that were recorded since. NULL: there is
+ * none, or it is not known.
+ */
 static const char *find_cgroup(const struct snapshot *s, const struct cgroup_counts *before,
 			       uint64_t kills)
 {
@@ -123,12 +124,12 @@ void keeper_record_unrecorded(struct keeper *k)
 	/* When kills are watched, those behind the beginning are recorded. */
 	const uint64_t now = first ? a->now.count : s->system.oom_kills.count;
 	const int64_t until_ms = first ? a->now_ms : s->time_ms;
-	const uint64_t was = same_boot ? a->kills : 0;
+	const uint64_t was = same_boot ? a->kills : 0, all = s->system.oom_kills.count - was;
 
 	/* Of a recording that begins, nothing is missing. */
 	if (a->time_ms && a->known && s->system.oom_kills.known && now > was)
 		record(k, now - was, same_boot ? a->time_ms : (int64_t)s->host.boot_ms, until_ms,
-		       same_boot ? find_cgroup(s, &a->cgroups, now - was) : NULL);
+		       same_boot ? find_cgroup(s, &a->cgroups, all) : NULL);
 	a->now_ms = 0;
 	/* Without a watch, each snapshot is compared with the one before. */
 	if (k->oom)

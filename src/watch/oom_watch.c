@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "load/bpf_diagnose.h"
 #include "source/reader.h"
 #include "load/bpf_load.h"
@@ -41,6 +42,7 @@ struct oom_watch {
 	} told[ZMEM_SIGNALS_OVER]; /* of them */
 	struct ring_buffer *ring;
 	struct oom_messages messages;
+	struct oom_kills before;     /* what the kernel had counted when it began */
 	int log_fd;		     /* /dev/kmsg; -1: it may not be read */
 	struct oom_line line[LINES]; /* a ring of the last lines about kills */
 	unsigned lines;
@@ -93,6 +95,14 @@ static int map_over(struct oom_watch *w, const struct bpf_handle *object)
 	return 0;
 }
 
+static void read_count(struct oom_kills *ret)
+{
+	char text[32768];
+
+	if (file_read(AT_FDCWD, "/proc/vmstat", text, sizeof(text)) > 0)
+		oom_kills_parse(text, ret);
+}
+
 static int attach(struct oom_watch *w, const struct bpf_handle *object, bool signals)
 {
 	int r = map_large(w, object);
@@ -100,6 +110,8 @@ static int attach(struct oom_watch *w, const struct bpf_handle *object, bool sig
 	if (r < 0)
 		return r;
 	attach_around(w, object);
+	/* Loading takes its time: kills meanwhile are not seen. */
+	read_count(&w->before);
 	w->link_fd[LINK_KILL] = bpf_raw_tracepoint_open(NULL, object->fd[BPF_ITER]);
 	if (w->link_fd[LINK_KILL] < 0)
 		return -errno;
@@ -181,6 +193,11 @@ int oom_watch_open(enum zmem_oom_scope scope, bool signals, struct diag *diag,
 		oom_watch_close(w);
 	}
 	return r;
+}
+
+struct oom_kills oom_watch_before(const struct oom_watch *w)
+{
+	return w->before;
 }
 
 bool oom_watch_reads_log(const struct oom_watch *w)

@@ -89,6 +89,8 @@ struct oom_kill {
  */
 int oom_watch_open(enum zmem_oom_scope scope, bool signals, struct diag *diag,
 		   struct oom_watch **ret);
+/* What the kernel had counted right before kills were watched. */
+struct oom_kills oom_watch_before(const struct oom_watch *w);
 /* Whether the kernel's log may be read. */
 bool oom_watch_reads_log(const struct oom_watch *w);
 /* Readable when a kill has come; it stays the property of the watch. */
