@@ -185,7 +185,8 @@ static void add_gap(struct gaps *g, const struct moment *range, int64_t from_ms,
 {
 	from_ms = from_ms > range->first_ms ? from_ms : range->first_ms;
 	to_ms = to_ms < range->last_ms ? to_ms : range->last_ms;
-	if (from_ms >= to_ms)
+	/* Less than a second has one time in words. */
+	if (to_ms - from_ms < 1000)
 		return;
 	if (!g->count++ || to_ms - from_ms > g->to_ms - g->from_ms) {
 		g->from_ms = from_ms;

@@ -293,19 +293,26 @@ FLAG(stalled, event_number(i->end ? i->end : r, EVENT_CAUSES) & 1);
 FLAG(little_ram, event_number(i->end ? i->end : r, EVENT_CAUSES) >> 1 & 1);
 FLAG(little_swap, event_number(i->end ? i->end : r, EVENT_CAUSES) >> 2 & 1);
 FLAG(read_again, event_number(i->end ? i->end : r, EVENT_CAUSES) >> 3 & 1);
+/* At its beginning the last snapshot may be of before. */
+static bool worst_is_known(const struct incident *i)
+{
+	return i->during && i->during->time_ms >= i->event->time_ms;
+}
+
+SAID(worst_when, TIME, value_signed(worst_is_known(i), i->during ? i->during->time_ms : 0));
 SAID(worst_full, RATIO,
-     value_signed(i->during && i->during->system.pressure.known &&
+     value_signed(worst_is_known(i) && i->during->system.pressure.known &&
 			  i->during->system.pressure.full_avg10,
 		  i->during ? i->during->system.pressure.full_avg10 : 0));
 static FIELDS(shortage, &field_stalled, &field_little_ram, &field_little_swap, &field_read_again,
-	      &field_worst_full, &field_worth, &field_of_machine, &field_files_before_ms,
-	      &field_after_kill);
+	      &field_worst_when, &field_worst_full, &field_worth, &field_of_machine,
+	      &field_files_before_ms, &field_after_kill);
 
 SENTENCES(
 	pressure_signs_said, &incident_pressure_fields, &shortage,
 	"{?causes}  signs:[, {?stalled}tasks waited for memory][, {?little_ram}little RAM was available]"
 	"[, {?little_swap}little swap was free][, {?read_again}much was read again]",
-	"  at the worst[ ({worst.time_ms})]: RAM available {memory_available_least_bytes~}"
+	"  at the worst[ ({worst_when})]: RAM available {memory_available_least_bytes~}"
 	"[, swap free {swap_free_least_bytes}][, PSI full {worst_full} %]",
 	"  waited most (part of 10 s): "
 	"{stalled_cgroups*5: {kind} {name} {psi_some_avg10_hundredths} %}",

@@ -70,8 +70,13 @@ TEST(pressure)
 	i.goes_on = false;
 	check(&i, "    1  2025-11-22 03:14:15Z  memory was short for 10 s\n",
 	      "event:1  memory was short for 10 s, from 2025-11-22 03:14:15Z");
-	/* The swap of the machine then. */
+	/* A snapshot before it is not of its worst moment. */
 	i.during = &then;
+	then.time_ms = BEGAN - 1000;
+	check_text(&i, "\n  at the worst: RAM available ");
+	then.time_ms = BEGAN + 1000;
+	check_text(&i, "\n  at the worst (2025-11-22 03:14:16Z): RAM available ");
+	/* The swap of the machine then. */
 	check_text(&i, "; swap not known\n");
 	set_swap(&then.system.meminfo, 0);
 	check_text(&i, "; no swap\n");
