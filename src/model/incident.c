@@ -55,9 +55,41 @@ static void insert_events(struct limit_events *list, size_t *count, size_t most,
 	list[at] = *new;
 }
 
+static uint64_t kills_since(const struct incident *i, const struct memcg *now)
+{
+	static const struct memcg none;
+	const struct memcg *found = snapshot_find_memcg(i->baseline, now->path);
+	const struct memcg *was = found ? found : &none;
+
+	return count_since(now->oom_kills_known, now->oom_kills, was->oom_kills_known,
+			   was->oom_kills);
+}
+
+/* In v1 a cgroup does not count the kills of those below it. */
+static uint64_t kills_below(const struct incident *i, const char *path)
+{
+	uint64_t kills = 0;
+
+	for (size_t n = 0; n < i->during->memcg_count; n++) {
+		const struct memcg *now = &i->during->memcg[n];
+
+		kills += is_above(path, now->path) ? kills_since(i, now) : 0;
+	}
+	return kills;
+}
+
+/* The cgroup that reached its limit in v1. NULL: it is of v2, or there is none. */
+static const char *limit_of_v1(const struct event_record *e)
+{
+	return e && event_has(e, EVENT_V2) && !event_number(e, EVENT_V2)
+		       ? event_text(e, EVENT_LIMIT_CGROUP)
+		       : NULL;
+}
+
 size_t incident_limit_events(const struct incident *i, struct limit_events *ret, size_t most)
 {
 	static const struct memcg none;
+	const char *v1 = limit_of_v1(i->event);
 	size_t count = 0;
 
 	/* Paths are sorted: from the end, those below come before those above. */
@@ -68,8 +100,9 @@ size_t incident_limit_events(const struct incident *i, struct limit_events *ret,
 		struct limit_events e = {.cgroup = now->path};
 		bool below = false;
 
-		e.oom_kills = count_since(now->oom_kills_known, now->oom_kills,
-					  was->oom_kills_known, was->oom_kills);
+		e.oom_kills = kills_since(i, now);
+		if (v1 && strcmp(v1, now->path) == 0)
+			e.oom_kills += kills_below(i, v1);
 		e.max = count_since(now->max_known, now->max, was->max_known, was->max);
 		e.high = count_since(now->high_known, now->high, was->high_known, was->high);
 		/* Without a limit of its own, it counts those of cgroups below it. */

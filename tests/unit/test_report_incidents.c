@@ -133,6 +133,29 @@ TEST(limits)
 	assert_int_equal(e.max, 0);
 }
 
+/* In v1 the kills of cgroups below the one at its limit are counted in them alone. */
+TEST(limits_of_v1)
+{
+	static struct event_record event = {.time_ms = BEGAN};
+	struct memcg tree[] = {
+		{.path = "/a", .max_known = true, .max = 9, .limit_known = true, .limit = 1 << 20},
+		{.path = "/a/b", .oom_kills_known = true, .oom_kills = 3},
+		{.path = "/ab", .oom_kills_known = true, .oom_kills = 4},
+	};
+	struct snapshot earlier = {}, then = {.memcg = tree, .memcg_count = 3};
+	const struct incident i = {.event = &event, .during = &then, .baseline = &earlier};
+	struct limit_events e;
+
+	event_set(&event, EVENT_KIND, EVENT_OOM_KILL);
+	event_set_text(&event, EVENT_LIMIT_CGROUP, "/a");
+	event_set(&event, EVENT_V2, 1);
+	assert_int_equal(incident_limit_events(&i, &e, 1), 1);
+	assert_int_equal(e.oom_kills, 0);
+	event_set(&event, EVENT_V2, 0);
+	assert_int_equal(incident_limit_events(&i, &e, 1), 1);
+	assert_int_equal(e.oom_kills, 3);
+}
+
 /* Equal kills in a row are one line: of a day, of two, and of a minute. */
 TEST(equal_kills)
 {
