@@ -34,7 +34,7 @@ struct incidents {
 	struct snapshot during, before[INCIDENT_WINDOWS]; /* their texts are borrowed */
 	struct snapshot just_before;			  /* a kill */
 	bool just_before_read;
-	struct findings findings;			  /* of it, or of the event */
+	struct findings findings; /* of it, or of the event */
 	struct incident incident;
 	char workload[EVENT_WORKLOAD];
 	size_t frame;		   /* of incident.during */
