@@ -84,6 +84,21 @@ static int store_container(struct snapshot *s, const struct proc_cgroup *cgroup,
 	return store_name(s, container, &cgroup->container_managers, ret);
 }
 
+/* A pod that has its name in the path, which is put before that of the container, as in files. */
+static int store_pod(struct snapshot *s, const struct proc_cgroup *cgroup, struct process *p)
+{
+	const struct text_part pod = cgroup->pod;
+	char name[256];
+
+	if (!pod.s || !p->container)
+		return 0;
+	if (store_name(s, pod, &cgroup->container_managers, &p->pod) < 0)
+		return -ENOMEM;
+	snprintf(name, sizeof(name), "%.*s", (int)pod.len, pod.s);
+	p->container = arena_join(&s->arena, name, "/", p->container);
+	return p->container ? 0 : -ENOMEM;
+}
+
 static int set_cgroup(struct snapshot *s, struct process *p, const char *text, size_t len)
 {
 	struct proc_cgroup cgroup;
@@ -93,7 +108,8 @@ static int set_cgroup(struct snapshot *s, struct process *p, const char *text, s
 	if (store_text(s, cgroup.path, &p->cgroup) < 0 ||
 	    store_name(s, cgroup.unit, &cgroup.unit_managers, &p->unit) < 0 ||
 	    store_container(s, &cgroup, &p->container) < 0 ||
-	    store_text(s, cgroup.container_id, &p->container_id) < 0)
+	    store_text(s, cgroup.container_id, &p->container_id) < 0 ||
+	    store_pod(s, &cgroup, p) < 0)
 		return -ENOMEM;
 	if (p->container_id)
 		p->container_status = CONTAINER_UNREAD;

@@ -80,8 +80,8 @@ COLUMN(container, "container", "CONTAINER", TEXT,
        "name of the container, or the beginning of its id", NEEDS(CGROUP), GROUPS_BY(container),
        PART(CONTAINER), .max = {0, 64});
 COLUMN(pod, "pod", "POD", TEXT, value_text(p->pid ? name_of_pod_part(p->pod) : p->pod),
-       "Kubernetes pod, by its uid where the name is not found", NEEDS(CGROUP), GROUPS_BY(pod),
-       PART(POD), .max = {0, 64});
+       "Kubernetes pod, by its uid where the name is not found; job of Slurm, allocation of Nomad",
+       NEEDS(CGROUP), GROUPS_BY(pod), PART(POD), .max = {0, 64});
 COLUMN(namespace, "namespace", "NAMESPACE", TEXT, value_text(p->namespace),
        "Kubernetes namespace of the pod", NEEDS(CGROUP), GROUPS_BY(namespace), PART(NAMESPACE),
        .max = {0, 64});

@@ -269,12 +269,12 @@ struct process {
 	/* Likewise: "ssh.service"; of the manager of a user "ssh.service (user 1000)". */
 	const char *unit;
 	/*
-	 * Likewise: "web"; "prod/web-0/app" in a pod; else the beginning of its id; all but pods
-	 * with their user, as in "web (user 1000)".
+	 * Likewise: "web"; "prod/web-0/app" in a pod; "job_123/step_0"; else the beginning of its
+	 * id; all but pods of Kubernetes with their user, as in "web (user 1000)".
 	 */
 	const char *container;
 	const char *container_id; /* 64 hexadecimal digits; NULL: none */
-	const char *pod;	  /* "prod/web-0"; else its uid */
+	const char *pod;	  /* "prod/web-0", else its uid; "job_123" */
 	const char *namespace;	  /* the namespace of the pod: "prod" */
 	const char *joined;	  /* of a group by several columns: "web / nginx" */
 	int64_t names_ms;	  /* when reused names were read; 0: now */

@@ -185,6 +185,123 @@ bool cgroup_pod_uid(struct text_part component, struct text_part *ret_uid)
 	return false;
 }
 
+/* ---- jobs in a component of the path ---- */
+
+/* Where a path is, in the cgroups of a scheduler that names them after the work in them. */
+enum job_place { JOB_NONE, JOB_ABOVE, JOB_OF_USER, JOB_JOB, JOB_STEP, JOB_ALLOCATIONS, JOB_TASK };
+
+/*
+ * From one component to the next. '#' is a number, '*' any text, '%' a UUID. A row from JOB_NONE
+ * holds anywhere.
+ */
+static const struct {
+	enum job_place from;
+	const char *pattern;
+	enum job_place to;
+} job_rows[] = {
+	/* Slurm with cgroup v1; several slurmd on a machine have their node in the name. */
+	{JOB_NONE, "slurm", JOB_ABOVE},
+	{JOB_NONE, "slurm_*", JOB_ABOVE},
+	{JOB_ABOVE, "uid_#", JOB_OF_USER},
+	{JOB_OF_USER, "job_#", JOB_JOB},
+	/* Slurm with cgroup v2. */
+	{JOB_NONE, "slurmstepd.scope", JOB_OF_USER},
+	{JOB_NONE, "*_slurmstepd.scope", JOB_OF_USER},
+	{JOB_JOB, "step_*", JOB_STEP},
+	/* Nomad with cgroup v2, and with v1. */
+	{JOB_NONE, "nomad.slice", JOB_ALLOCATIONS},
+	{JOB_NONE, "nomad", JOB_ALLOCATIONS},
+	{JOB_ALLOCATIONS, "share.slice", JOB_ALLOCATIONS},
+	{JOB_ALLOCATIONS, "share", JOB_ALLOCATIONS},
+	{JOB_ALLOCATIONS, "reserve.slice", JOB_ALLOCATIONS},
+	{JOB_ALLOCATIONS, "reserve", JOB_ALLOCATIONS},
+	{JOB_ALLOCATIONS, "%.*", JOB_TASK},
+	{JOB_ALLOCATIONS, "%-*", JOB_TASK},
+};
+
+#define UUID_LEN 36
+
+/* "8ba85cef-5b0e-4c1c-9f3a-0a1b2c3d4e5f", also with more behind it. */
+static bool begins_with_uuid(struct text_part text)
+{
+	if (text.len < UUID_LEN)
+		return false;
+	for (size_t i = 0; i < UUID_LEN; i++) {
+		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (dash ? text.s[i] != '-' : hex_value(text.s[i]) < 0)
+			return false;
+	}
+	return true;
+}
+
+/* How many it begins with. */
+static size_t digits(struct text_part text)
+{
+	size_t len = 0;
+
+	while (len < text.len && is_digit(text.s[len]))
+		len++;
+	return len;
+}
+
+static bool matches_job(struct text_part text, const char *pattern)
+{
+	if (*pattern == '*')
+		return part_cut_suffix(&text, pattern + 1) && text.len;
+	for (; *pattern && *pattern != '*'; pattern++) {
+		size_t len = *pattern == '%'   ? (begins_with_uuid(text) ? UUID_LEN : 0)
+			     : *pattern == '#' ? digits(text)
+					       : (size_t)(text.len && *text.s == *pattern);
+
+		if (!len)
+			return false;
+		text = part_behind(text, len);
+	}
+	return *pattern ? text.len : !text.len;
+}
+
+static enum job_place job_next(enum job_place place, struct text_part component)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(job_rows); i++) {
+		if ((job_rows[i].from == place || job_rows[i].from == JOB_NONE) &&
+		    matches_job(component, job_rows[i].pattern))
+			return job_rows[i].to;
+	}
+	return JOB_NONE;
+}
+
+/* Whether the component is above the work, as the directory of an engine is above containers. */
+static bool is_above_work(enum job_place place)
+{
+	return place != JOB_NONE && place != JOB_STEP && place != JOB_TASK;
+}
+
+/*
+ * A step below its job, or a task with its allocation: false if the component is neither. It is in
+ * whatever container was found above.
+ */
+static bool set_task(enum job_place place, struct text_part parent, struct text_part component,
+		     struct proc_cgroup *cgroup)
+{
+	const size_t end = (size_t)(component.s + component.len - cgroup->path.s);
+	struct text_part task = component, pod = parent;
+
+	if (place == JOB_TASK) {
+		pod = (struct text_part){component.s, UUID_LEN};
+		task = part_behind(component, UUID_LEN + 1);
+		part_cut_suffix(&task, ".scope");
+	}
+	if ((place != JOB_STEP && place != JOB_TASK) || !task.len)
+		return false;
+	cgroup->pod = pod;
+	cgroup->pod_path = place == JOB_STEP ? (size_t)(parent.s + parent.len - cgroup->path.s) : 0;
+	cgroup->container = task;
+	cgroup->container_id = (struct text_part){};
+	cgroup->container_path = end;
+	return true;
+}
+
 size_t cgroup_unescape(struct text_part name, char *buf, size_t cap)
 {
 	size_t len = 0;
@@ -276,7 +393,8 @@ static const char removed[] = " (deleted)";
 
 /* Adds what manages the cgroups below this one: a container, a user's manager, or another unit. */
 static void add_manager_of_component(struct text_part component, struct text_part unit, bool slice,
-				     struct text_part container, struct cgroup_managers *managers)
+				     struct text_part container, enum job_place place,
+				     struct cgroup_managers *managers)
 {
 	struct text_part uid;
 
@@ -284,7 +402,7 @@ static void add_manager_of_component(struct text_part component, struct text_par
 		add_manager(managers, MANAGER_CONTAINER, container);
 	else if (unit.s && !slice && user_of_manager(unit, &uid))
 		add_manager(managers, MANAGER_USER, uid);
-	else if (!is_passed(component, slice))
+	else if (!is_passed(component, slice) && !is_above_work(place))
 		add_manager(managers, MANAGER_OTHER, unit.s ? unit : component);
 }
 
@@ -292,6 +410,7 @@ static void find_unit_and_container(struct proc_cgroup *cgroup)
 {
 	struct text_part rest = cgroup->path, parent = {"", 0};
 	struct cgroup_managers managers = {};
+	enum job_place place = JOB_NONE;
 	bool unit_is_slice = true;
 
 	part_cut_suffix(&rest, removed);
@@ -314,10 +433,16 @@ static void find_unit_and_container(struct proc_cgroup *cgroup)
 			cgroup->container_managers = managers;
 			cgroup->container_path = path;
 			cgroup->pod_path = 0;
+			cgroup->pod = (struct text_part){};
 			if (id.s && cgroup_pod_uid(parent, &uid))
 				cgroup->pod_path = (size_t)(parent.s + parent.len - cgroup->path.s);
 		}
-		add_manager_of_component(component, unit, slice, container, &managers);
+		place = container.s ? JOB_NONE : job_next(place, component);
+		if (set_task(place, parent, component, cgroup)) {
+			cgroup->container_managers = managers;
+			container = cgroup->container;
+		}
+		add_manager_of_component(component, unit, slice, container, place, &managers);
 		parent = component;
 	}
 }

@@ -40,9 +40,18 @@ struct proc_cgroup {
 		container; /* 64 hex digits cut to 12, or a name where the runtime uses names */
 	struct text_part container_id; /* all 64 of them; s NULL where the runtime uses names */
 	struct cgroup_managers container_managers;
+	/*
+	 * What the container is a part of, where the path has its name: a job of Slurm, of which
+	 * the container is a step, or an allocation of Nomad, of which it is a task. It has the
+	 * managers of the container.
+	 */
+	struct text_part pod;
 	/* The length of the path to the cgroup of the unit and of the container; 0: none. */
 	size_t unit_path, container_path;
-	/* The same for the cgroup of the container's pod, which directly holds the container's. */
+	/*
+	 * The same for the cgroup of the container's pod, which directly holds the container's. An
+	 * allocation has none.
+	 */
 	size_t pod_path;
 	/*
 	 * The path is in the hierarchy with the memory controller. It may be that of a removed

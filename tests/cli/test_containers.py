@@ -149,6 +149,33 @@ def check_pod_uid(top):
         container.end()
 
 
+def check_jobs(top):
+    """A step of Slurm is a container in its job, which has a cgroup, too. A task of Nomad is one in its allocation."""
+    alloc = "8ba85cef-5b0e-4c1c-9f3a-0a1b2c3d4e5f"
+    made = ("slurm/uid_1000/job_123/step_0/task_0", "slurm/uid_1000/job_123/step_batch", "nomad/share/%s.redis" % alloc)
+    processes = []
+    try:
+        for path in (os.path.join(top, name) for name in made):
+            os.makedirs(path)
+            processes.append(subprocess.Popen(within(path, "sleep", "3600")))
+            wait_until(lambda path=path: has_process(path))
+        chosen = ("-p", pids_of(processes))
+        # What the test makes lies in a cgroup of the test, which is not one of a scheduler.
+        inside = " (in %s)" % os.path.basename(top)
+        for key, want in (("container", {"job_123/step_0" + inside: 1, "job_123/step_batch" + inside: 1, alloc + "/redis" + inside: 1}),
+                          ("pod", {"job_123" + inside: 2, alloc + inside: 1})):
+            groups = snapshot("-g", key, *chosen)["groups"]
+            result({g["group"]: g["procs"] for g in groups} == want, "-g %s: jobs and allocations" % key, groups)
+            charged = {g["group"] for g in groups if g["mem_current_bytes"] is not None}
+            result(charged == {name for name in want if key == "container" or name.startswith("job")}, "-g %s: charges" % key, charged)
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+        for name in ("slurm", "nomad"):
+            wait_until(lambda name=name: all([cgroup_removed(path) for path, _, _ in os.walk(os.path.join(top, name), topdown=False)]))
+
+
 def within(cgroup, *command):
     """The command, to be run in this cgroup."""
     return ("sh", "-c", 'echo 0 >"$0/cgroup.procs" && exec "$@"', cgroup, *command)
@@ -317,7 +344,7 @@ def main():
     top = os.path.join(memory_mount(), "kubepods-test-%d" % os.getpid())
     os.mkdir(top)
     try:
-        run_checks((check_owners, check_pod_uid, check_names), top)
+        run_checks((check_owners, check_pod_uid, check_jobs, check_names), top)
     finally:
         os.rmdir(top)
     run_checks((check_podman,), root)

@@ -73,6 +73,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_component(cgroup.container, cgroup.path);
 	check_way(cgroup.unit_path, cgroup.unit, cgroup.path);
 	check_way(cgroup.container_path, cgroup.container, cgroup.path);
+	/* A pod is the component above its container, or a part of the same one. */
+	check_component(cgroup.pod, cgroup.path);
+	FUZZ_CHECK(!cgroup.pod.s || (cgroup.container.s && !cgroup.container_id.s &&
+				     cgroup.pod.s + cgroup.pod.len < cgroup.container.s));
+	FUZZ_CHECK(cgroup.pod_path <= cgroup.container_path);
+	if (cgroup.pod.s && cgroup.pod_path)
+		check_way(cgroup.pod_path, cgroup.pod, cgroup.path);
 	check_managers(&cgroup.unit_managers, cgroup.unit, cgroup.path);
 	check_managers(&cgroup.container_managers, cgroup.container, cgroup.path);
 
@@ -85,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	len = (int)cgroup.path.len + 4;
 	FUZZ_CHECK(proc_cgroup_parse(line, (size_t)len, &again) == 0);
 	FUZZ_CHECK(same(again.path, cgroup.path) && same(again.unit, cgroup.unit) &&
-		   same(again.container, cgroup.container));
+		   same(again.container, cgroup.container) && same(again.pod, cgroup.pod));
 	FUZZ_CHECK(proc_cgroup_parse(line, (size_t)len - 1, &again) == -ENOENT);
 	free(line);
 	return 0;

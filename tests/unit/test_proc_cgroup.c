@@ -187,6 +187,74 @@ TEST(containers)
 	CHECK(paths);
 }
 
+#define ALLOC "8ba85cef-5b0e-4c1c-9f3a-0a1b2c3d4e5f"
+
+/* Jobs of Slurm with their steps, allocations of Nomad with their tasks, and what is like them. */
+TEST(jobs)
+{
+	static const struct {
+		const char *path, *pod, *container, *pod_cgroup, *managers;
+	} paths[] = {
+		{"/system.slice/slurmstepd.scope/job_123/step_0/user/task_0", "job_123", "step_0",
+		 "/system.slice/slurmstepd.scope/job_123"},
+		{"/system.slice/n1_slurmstepd.scope/job_7/step_batch/slurm", "job_7", "step_batch",
+		 "/system.slice/n1_slurmstepd.scope/job_7"},
+		{"/slurm/uid_1000/job_123/step_extern/task_0", "job_123", "step_extern",
+		 "/slurm/uid_1000/job_123"},
+		{"/slurm_n1/uid_0/job_4/step_0", "job_4", "step_0", "/slurm_n1/uid_0/job_4"},
+		{"/nomad.slice/share.slice/" ALLOC ".redis.scope", ALLOC, "redis"},
+		{"/nomad.slice/reserve.slice/" ALLOC ".web.1.scope", ALLOC, "web.1"},
+		{"/nomad.slice/" ALLOC ".redis.scope", ALLOC, "redis"},
+		{"/nomad/" ALLOC "-redis", ALLOC, "redis"},
+		{"/nomad/share/" ALLOC ".redis", ALLOC, "redis"},
+		/* What manages them, if it is not the system. */
+		{"/docker/" ID "/slurm/uid_0/job_4/step_0", "job_4", "step_0",
+		 "/docker/" ID "/slurm/uid_0/job_4", "step_0 (in " SHORT ")"},
+		{USER "/user@1000.service/nomad/" ALLOC ".a", ALLOC, "a", NULL, "a (user 1000)"},
+		{"/x/slurm/uid_0/job_4/step_0", "job_4", "step_0", "/x/slurm/uid_0/job_4",
+		 "step_0 (in x)"},
+		/* A container in a step is no part of the job. */
+		{"/slurm/uid_0/job_4/step_0/docker/" ID, NULL, SHORT, NULL, SHORT " (in step_0)"},
+		{"/nomad.slice/share.slice/docker-" ID ".scope", NULL, SHORT},
+		{"/docker/" ID "/slurm/uid_0/job_4", NULL, SHORT},
+		/* Neither. */
+		{"/slurm/uid_0/job_4"},
+		{"/slurm/uid_0/job_x/step_0"},
+		{"/slurm/uid_/job_4/step_0"},
+		{"/slurm/uid_0/job_4x/step_0"},
+		{"/slurm/uid_0/x/job_4/step_0"},
+		{"/uid_0/job_4/step_0"},
+		{"/job_4/step_0"},
+		{"/slurm/uid_0/job_4/step_"},
+		{"/slurm_/uid_0/job_4/step_0"},
+		{"/_slurmstepd.scope/job_4/step_0"},
+		{"/nomad/" ALLOC},
+		{"/nomad/" ALLOC "."},
+		{"/nomad/8ba85cef-5b0e-4c1c-9f3a-0a1b2c3d4e5.redis"},
+		{"/nomad/8ba85cef-5b0e-4c1c-9f3a0-a1b2c3d4e5f.redis"},
+		{"/nomad/x/" ALLOC ".redis"},
+		{"/share/" ALLOC ".redis"},
+		{"/" ALLOC ".redis.scope"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		const char *pod = paths[i].pod_cgroup;
+		char text[1024], name[CGROUP_NAME_MAX];
+		struct proc_cgroup c;
+		int len = snprintf(text, sizeof(text), "0::%s\n", paths[i].path);
+
+		assert_int_equal(proc_cgroup_parse(text, (size_t)len, &c), 0);
+		assert_part(c.pod, paths[i].pod, text);
+		assert_part(c.container, paths[i].container, text);
+		assert_part((struct text_part){c.path.s, c.pod_path}, pod ? pod : "", text);
+		if (!paths[i].container)
+			continue;
+		len = (int)cgroup_name(c.container, &c.container_managers, name, sizeof(name));
+		assert_part((struct text_part){name, (size_t)len},
+			    paths[i].managers ? paths[i].managers : paths[i].container, text);
+	}
+}
+
 static void assert_name(struct text_part name, const struct cgroup_managers *managers,
 			const char *expected, const char *where)
 {
