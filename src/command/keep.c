@@ -96,6 +96,7 @@ static int record_frames(struct keeper *k)
 		due = (event == TICKER_TICK || event == TICKER_URGENT) &&
 		      keeper_is_due(k, event == TICKER_URGENT && k->pressure.fd >= 0);
 		keeper_sync_events(k);
+		keeper_report_day(k);
 		if (due || (event != TICKER_END && keeper_takes_survivors(k))) {
 			r = keeper_record_frame(k, due);
 			if (r == 0 && k->ring.frames)

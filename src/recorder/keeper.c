@@ -110,7 +110,7 @@ static bool has_moved(const struct keeper *k)
 
 int keeper_check_ring(struct keeper *k)
 {
-	uint64_t frames = k->ring.frames, dropped = k->ring.dropped;
+	uint64_t frames = k->ring.frames, dropped = k->ring.dropped, written = k->ring.written;
 	int r = recording_ring_check(&k->ring);
 
 	if (r == 1)
@@ -127,6 +127,7 @@ int keeper_check_ring(struct keeper *k)
 	r = keeper_open_ring(k);
 	k->ring.frames = frames;
 	k->ring.dropped = dropped;
+	k->ring.written = written;
 	return r;
 }
 
@@ -189,6 +190,18 @@ void keeper_report_room(struct keeper *k)
 	k->ring.removed_for_kills = 0;
 }
 
+void keeper_report_day(struct keeper *k)
+{
+	struct keeper_sums now = k->lost;
+	char text[KEEPER_DAY_TEXT];
+
+	now.snapshots = k->ring.frames;
+	now.bytes = k->ring.written;
+	now.dropped = k->ring.dropped;
+	if (keeper_day_ends(&k->day, clock_us(CLOCK_MONOTONIC), &now, text))
+		log_notice(k->recorder.options.quiet, "%s: the last day: %s", k->path, text);
+}
+
 void keeper_list_files(struct keeper *k, bool worth, const char *cgroup, struct snapshot *s)
 {
 	if (!k->recorder.selects)
@@ -206,8 +219,10 @@ int keeper_record_frame(struct keeper *k, bool due)
 
 	r->stalls = k->episode.on;
 	err = recorder_collect(r, &result);
-	if (err)
+	if (err) {
+		k->lost.failed++;
 		return k->ring.frames ? 0 : err;
+	}
 	recorder_forget_cmdlines(r);
 	err = recorder_complete(r);
 	if (err == 0)
@@ -215,6 +230,7 @@ int keeper_record_frame(struct keeper *k, bool due)
 				  NULL, s);
 	for (size_t i = 0; err == 0 && i < s->count; i++)
 		process_round_pss(&s->process[i]);
+	k->lost.failed += err != 0;
 	if (err == 0)
 		err = recording_ring_append(&k->ring, s, !due);
 	keeper_report_written(k, err);

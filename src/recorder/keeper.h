@@ -11,6 +11,7 @@
 #include "collect/oom_moment.h"
 #include "collect/shared_read.h"
 #include "recorder/cgroup_counts.h"
+#include "recorder/keeper_day.h"
 #include "recorder/recorder.h"
 #include "recording/recording_ring.h"
 #include "session/background.h"
@@ -89,6 +90,8 @@ struct keeper {
 	int error;	      /* why the last frame was not written */
 	uint64_t first_bytes; /* of the first frame, which stands alone */
 	bool estimated;
+	struct keeper_sums lost; /* of these members, what the ring does not count */
+	struct keeper_day day;
 };
 
 /* ---- the ring ---- */
@@ -112,6 +115,8 @@ void keeper_sync_events(struct keeper *k);
 /* A disk that is full, or a file that cannot be made, is said once, and when it is over. */
 void keeper_report_written(struct keeper *k, int r);
 void keeper_report_room(struct keeper *k);
+/* Once a day, how much was written, and whether anything was lost. */
+void keeper_report_day(struct keeper *k);
 /* When the machine booted, as the clock says. */
 int64_t keeper_boot_ms(void);
 void keeper_close(struct keeper *k);

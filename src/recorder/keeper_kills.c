@@ -58,10 +58,13 @@ static int record_kill(struct keeper *k, const struct oom_kill *kill)
 		list_files_of_kill(k, e);
 		written = recording_ring_kill(&k->ring, (int64_t)s->host.boot_ms, e,
 					      kill->table ? s : NULL);
+		k->lost.kills += kill->missed + (written != 0);
 		/* Behind it, a frame may have no room yet. */
 		if (written < 0)
 			keeper_report_written(k, written);
 		keeper_report_room(k);
+	} else {
+		k->lost.kills++;
 	}
 	free(e);
 	return r;
@@ -170,6 +173,7 @@ static void record_over(struct keeper *k, const struct oom_over *over)
 		event_set(e, EVENT_SENDER_PID, (uint64_t)over->sender);
 	for (size_t i = 0; like && i < ARRAY_SIZE(text); i++)
 		event_set_text(e, text[i], event_text(like, text[i]));
+	k->lost.signals += over->count;
 	written = recording_ring_signal(&k->ring, boot_ms, e);
 	if (written <= 0)
 		keeper_report_written(k, written);
@@ -188,8 +192,11 @@ static int record_signal(struct keeper *k, const struct oom_kill *kill)
 		keep_signal(k, e, kill->cgroup_number);
 		written = recording_ring_signal(&k->ring, (int64_t)k->moment.snapshot.host.boot_ms,
 						e);
+		k->lost.signals += kill->missed + (written != 0);
 		if (written <= 0)
 			keeper_report_written(k, written);
+	} else {
+		k->lost.signals++;
 	}
 	free(e);
 	return r;

@@ -180,6 +180,7 @@ static int write_out(struct recording_ring *g)
 		return r;
 	}
 	g->bytes += g->out.len;
+	g->written += g->out.len;
 	g->made_room -= full ? g->out.len : 0;
 	return 0;
 }

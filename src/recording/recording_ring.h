@@ -69,6 +69,7 @@ struct recording_ring {
 	struct ring_segment *segment; /* finished, oldest first */
 	size_t count, capacity;
 	uint64_t frames;    /* that were written */
+	uint64_t written;   /* bytes of frames and events, in all segments */
 	uint64_t dropped;   /* that could not be written */
 	bool unsynced;	    /* an event was not synced yet */
 	bool of_kill;	    /* what is written now is a kill */
