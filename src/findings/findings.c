@@ -247,10 +247,11 @@ static void find_memcgs(struct search *x)
 				      x->to->subjects[FINDING_CGROUP_HIGH][FINDING_CRITICAL])
 			find_full_memcg(x, &h);
 	}
-	if (!strain_known)
-		return;
-	know(x, FINDING_CGROUP_LIMIT);
-	know(x, FINDING_CGROUP_HIGH);
+	/* What was found is known, although another cgroup may have more. */
+	if (strain_known || x->to->subjects[FINDING_CGROUP_LIMIT][FINDING_CRITICAL])
+		know(x, FINDING_CGROUP_LIMIT);
+	if (strain_known || x->to->subjects[FINDING_CGROUP_HIGH][FINDING_CRITICAL])
+		know(x, FINDING_CGROUP_HIGH);
 }
 
 /* ---- the machine ---- */

@@ -222,6 +222,29 @@ SAMPLE_TEST(memsw, sample_healthy)
 	assert_int_equal(found.count, 0);
 }
 
+/* A cgroup without PSI and an earlier reading hides no other one that is throttled. */
+SAMPLE_TEST(unknown_strain, sample_healthy)
+{
+	const uint64_t limit = bit(FINDING_CGROUP_LIMIT), high = bit(FINDING_CGROUP_HIGH);
+	struct memcg m[] = {memcg_of("/a", 300 * MIB, 0), memcg_of("/b", 390 * MIB, 400 * MIB)};
+
+	memcg_set_detail(&m[0], COUNTER_MEM_HIGH, 300 * MIB);
+	memcg_set_detail(&m[0], COUNTER_PSI_SOME_10, 9900);
+	memcg_set_detail(&m[0], COUNTER_HIGH_HITS_S, 30);
+	set_memcgs(s, m, ARRAY_SIZE(m));
+	find(s);
+	assert_int_equal(found.count, 1);
+	assert_int_equal(found.item[0].key, FINDING_CGROUP_HIGH);
+	assert_true((found.known & (limit | high)) == high);
+	memcg_set_detail(&m[0], COUNTER_PSI_SOME_10, 0);
+	find(s);
+	assert_int_equal(found.count, 0);
+	assert_true((found.known & (limit | high)) == 0);
+	memcg_set_detail(&m[1], COUNTER_PSI_SOME_10, 0);
+	find(s);
+	assert_true((found.known & (limit | high)) == (limit | high));
+}
+
 /* ---- what the cgroup is called ---- */
 
 #define POD	  "/kubepods/pod1"
