@@ -28,8 +28,9 @@ static bool is_help(const char *list)
 static void choose_recording(struct options *o)
 {
 	const bool moment = o->at || o->since || o->until;
+	const char *taken = o->command->options;
 
-	if (moment && !o->replay && parse_has_item(o->command->options, "replay"))
+	if (moment && !o->replay && taken && parse_has_item(taken, "replay"))
 		o->replay = REPLAY_DIR_USUAL;
 }
 
