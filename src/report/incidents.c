@@ -140,6 +140,36 @@ static void put_kills(struct line *l, const struct incident *i, const char *name
 	line_ascii(l, strbuf_str(&note), note.len);
 }
 
+/* Ends the line. What it does not fit goes on below it, behind `indent` columns. */
+static void put_folded(struct line *l, const struct said *said, unsigned column, unsigned indent)
+{
+	cleanup(strbuf_done) struct strbuf wide = {};
+	const char *text;
+	unsigned width;
+	size_t first;
+
+	say_first(&(struct line){.out = &wide}, said);
+	strbuf_take_error(l->out, &wide);
+	text = strbuf_str(&wide);
+	first = l->width > column ? text_fold(text, wide.len, l->width - column) : wide.len;
+	while (*text) {
+		size_t len = first;
+
+		while (len && text[len - 1] == ' ')
+			len--;
+		/* It fits, or is a word that is too wide; its characters are printable. */
+		width = l->width;
+		l->width = 0;
+		line_ascii(l, text, len);
+		line_end(l);
+		l->width = width;
+		text += first + strspn(text + first, " ");
+		if (*text)
+			line_blanks(l, indent);
+		first = text_fold(text, strlen(text), width - indent);
+	}
+}
+
 /* The nearest name of the victim's place: the pod, the container, the unit, or of the directory. */
 static const char *place_of(const struct event_record *e)
 {
@@ -174,8 +204,9 @@ void render_incident_line(struct strbuf *out, const struct incident *i,
 	line_printf(&l, "%-*s", (int)columns->when, when);
 	if (kind_of(i)->line) {
 		line_blanks(&l, 2);
-		say_first(&l, &(struct said){kind_of(i)->line, e, i, style->bytes});
-		line_end(&l);
+		put_folded(&l, &(struct said){kind_of(i)->line, e, i, style->bytes},
+			   (unsigned)strlen("EVENT    ") + columns->when,
+			   (unsigned)strlen("EVENT  "));
 		return;
 	}
 	line_printf(&l, "  %-13s  ", or_dash(constraint));
@@ -363,8 +394,7 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 	struct line l = begin_line(out, style);
 
 	l.attr = ATTR_BOLD;
-	say_first(&l, &heading);
-	line_end(&l);
+	put_folded(&l, &heading, 0, 2);
 	if (kind_of(i)->known)
 		say_of(out, i, kind_of(i)->known, style);
 	if (kind_of(i) == &kind_of_kill) {

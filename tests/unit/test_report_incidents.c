@@ -304,6 +304,38 @@ TEST(unrecorded)
 	check_text(&i, "\n  all of them were in /a/b\n");
 }
 
+/* Neither the sum of a line nor the name of an event is cut. */
+TEST(folded)
+{
+	static struct event_record event = {.time_ms = BEGAN}, end;
+	const struct incident i = {.number = 1,
+				   .event = &event,
+				   .end = &end,
+				   .workload = "unit httpd.service",
+				   .burst = {.kills = 30, .bytes = 600 * MIB}};
+	const struct table_style at = {.header = true, .width = 80};
+	cleanup(strbuf_done) struct strbuf out = {};
+
+	setenv("TZ", "UTC", 1);
+	tzset();
+	event_set(&event, EVENT_KIND, EVENT_SIGNAL);
+	event_set(&event, EVENT_SIGNAL_NUMBER, 9);
+	event_set_text(&event, EVENT_SENDER_NAME, "systemd-oomd");
+	event_set_text(&event, EVENT_ID, "20251122T031415Z-1");
+	render_incident_line(&out, &i, &columns, &at);
+	assert_string_equal(
+		strbuf_str(&out),
+		"    1  2025-11-22 03:14:15Z  systemd-oomd sent SIGKILL to unit httpd.service: 30\n"
+		"       processes, 600 MiB\n");
+	event_set(&event, EVENT_KIND, EVENT_PRESSURE);
+	event_set(&end, EVENT_ENDED, BEGAN + 10000);
+	strbuf_clear(&out);
+	render_incident(&out, &i, 5, &at);
+	assert_non_null(strstr(strbuf_str(&out),
+			       "event:1  memory was short for 10 s, from 2025-11-22 03:14:15Z\n"
+			       "  (event:20251122T031415Z-1)\n"));
+}
+
 /* A limit that was lowered below what is in use; processes for which the time was over. */
 TEST(lowered)
 {
