@@ -46,7 +46,8 @@ struct absence {
 	int64_t time_ms; /* 0: there is none */
 	char boot_id[37];
 	uint64_t kills;		      /* with those that were recorded behind it */
-	struct cgroup_counts cgroups; /* kills of each */
+	uint64_t counted;	      /* without them */
+	struct cgroup_counts cgroups; /* kills of each, likewise */
 	struct oom_kills now;	      /* when this recorder began, at now_ms; 0: it has a frame */
 	int64_t now_ms;
 };

@@ -19,7 +19,7 @@
 static void note(struct absence *a, const struct snapshot *s)
 {
 	a->known = s->system.oom_kills.known;
-	a->kills = s->system.oom_kills.count;
+	a->kills = a->counted = s->system.oom_kills.count;
 	a->time_ms = s->time_ms;
 	snprintf(a->boot_id, sizeof(a->boot_id), "%s", s->host.boot_id);
 	cgroup_counts_take(&a->cgroups, s, cgroup_kills);
@@ -81,8 +81,8 @@ void keeper_read_last(struct keeper *k)
 /* ---- the event ---- */
 
 /*
- * The lowest cgroup in which all of them were, with those that were recorded since. NULL: there is
- * none, or it is not known.
+ * The lowest cgroup in which all kills between two snapshots were, also those that were recorded.
+ * NULL: there is none, or it is not known.
  */
 static const char *find_cgroup(const struct snapshot *s, const struct cgroup_counts *before,
 			       uint64_t kills)
@@ -124,12 +124,14 @@ void keeper_record_unrecorded(struct keeper *k)
 	/* When kills are watched, those behind the beginning are recorded. */
 	const uint64_t now = first ? a->now.count : s->system.oom_kills.count;
 	const int64_t until_ms = first ? a->now_ms : s->time_ms;
-	const uint64_t was = same_boot ? a->kills : 0, all = s->system.oom_kills.count - was;
+	const uint64_t was = same_boot ? a->kills : 0;
 
 	/* Of a recording that begins, nothing is missing. */
 	if (a->time_ms && a->known && s->system.oom_kills.known && now > was)
 		record(k, now - was, same_boot ? a->time_ms : (int64_t)s->host.boot_ms, until_ms,
-		       same_boot ? find_cgroup(s, &a->cgroups, all) : NULL);
+		       same_boot
+			       ? find_cgroup(s, &a->cgroups, s->system.oom_kills.count - a->counted)
+			       : NULL);
 	a->now_ms = 0;
 	/* Without a watch, each snapshot is compared with the one before. */
 	if (k->oom)
