@@ -391,8 +391,11 @@ JSON_KNOWN(
 JSON_FIELD(span, "span_ms", AMOUNT,
 	   value_signed(i->burst.kills > 1, i->burst.until_ms - i->burst.since_ms),
 	   "from the first of these kills to the last one. Null of a single one");
-JSON_FIELD(workload, "workload", TEXT, value_text(i->workload),
-	   "the pod, container or unit of the victim by its name, else its cgroup", NAME_MAX_BYTES);
+JSON_FIELD(
+	workload, "workload", TEXT, value_text(i->workload),
+	"the pod, container or unit of the victim by its name, a pod without one by its uid, else its "
+	"cgroup",
+	NAME_MAX_BYTES);
 JSON_FIELD(
 	limit_before, "limit_before_bytes", BYTES, value_bytes(i->limit_before, i->limit_before),
 	"what the limit was before it was lowered, in the newest snapshot of the hour that has a higher "
@@ -402,7 +405,7 @@ JSON_FIELD(limit_before_ms, "limit_before_ms", AMOUNT,
 JSON_FIELD(
 	table_age, "table_age_ms", AMOUNT, value_signed(i->during, i->table_age_ms),
 	"how much older than the kill the processes are: 0 if it has a table of its own. Within a second "
-	"they are those of the kill before, without those killed since");
+	"they are those of the kill or the snapshot before, without those killed since");
 JSON_FIELD(limits, "limits", OBJECT, value_row(i->during && i->baseline ? i : NULL),
 	   "cgroups that reached a limit, most kills first. Null if there is no snapshot before",
 	   .fields = &limits);
