@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Which kills belong together: those of one call of the kernel (memory.oom.group), and those of one
- * program in one workload that follow each other, as of a container that is started again and
- * again. Signals may be between them, and no time of short memory. And which signals do: those of
- * one sender to one workload.
+ * program in one workload, as of a container that is started again and again. Other kills and
+ * signals may be between them, and no time of short memory. And which signals do: those of one
+ * sender to one workload.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,6 +14,9 @@
 
 /* Up to so many equal ones have a line each. */
 #define EQUAL_MOST 2
+
+/* So many programs may be killed in turn. */
+#define PROGRAMS 64
 
 /* So many senders may send in turn: systemd ends the rest of a unit while systemd-oomd does. */
 #define SENDERS 8
@@ -29,9 +32,17 @@ struct row_of_signals {
 
 /* Kills of one program in one workload, so far. */
 struct row_of_kills {
-	size_t first, calls; /* the first event; 0 calls: there is none */
-	size_t newest;	     /* the first event of the newest call */
+	size_t calls;  /* 0: there is none */
+	size_t newest; /* the first event of the newest call */
 	char name[EVENT_TEXT], workload[EVENT_WORKLOAD];
+};
+
+struct kills {
+	struct burst *all;
+	size_t *before; /* of the first event of a call: that of the call before in its row */
+	struct row_of_kills row[PROGRAMS];
+	size_t newest; /* the first event of the newest call */
+	bool any;
 };
 
 static bool is_equal(const struct row_of_kills *row, const struct event_record *e)
@@ -44,12 +55,10 @@ static bool is_equal(const struct row_of_kills *row, const struct event_record *
 	       strcmp(row->workload, workload ? workload : "") == 0;
 }
 
-static void begin_row(struct row_of_kills *row, const struct event_record *e, size_t event)
+static void begin_row(struct row_of_kills *row, const struct event_record *e)
 {
 	const char *name = event_text(e, EVENT_NAME), *workload;
 
-	row->first = event;
-	row->calls = 0;
 	snprintf(row->name, sizeof(row->name), "%s", name ? name : "");
 	workload = event_workload(e, row->workload);
 	if (workload != row->workload)
@@ -57,42 +66,63 @@ static void begin_row(struct row_of_kills *row, const struct event_record *e, si
 }
 
 /* The newest call stands for all of the row. */
-static void end_row(struct burst *all, struct row_of_kills *row)
+static void end_row(struct kills *k, struct row_of_kills *row)
 {
-	struct burst *to = &all[row->newest], sum = {.until_ms = to->until_ms};
+	struct burst sum = {.until_ms = k->all[row->newest].until_ms};
 
 	if (row->calls > EQUAL_MOST) {
-		sum.since_ms = all[row->first].since_ms;
-		for (size_t i = row->first; i <= row->newest; i++) {
-			/* A signal has none. */
-			if (!all[i].calls)
-				continue;
-			sum.kills += all[i].kills;
-			sum.calls += all[i].calls;
-			sum.groups += all[i].groups;
-			sum.missed += all[i].missed;
-			all[i] = (struct burst){};
+		for (size_t n = 0, i = row->newest; n < row->calls; n++, i = k->before[i]) {
+			sum.since_ms = k->all[i].since_ms;
+			sum.kills += k->all[i].kills;
+			sum.calls += k->all[i].calls;
+			sum.groups += k->all[i].groups;
+			sum.missed += k->all[i].missed;
+			k->all[i] = (struct burst){};
 		}
-		*to = sum;
+		k->all[row->newest] = sum;
 	}
 	row->calls = 0;
 }
 
-static void add_call(struct burst *all, struct row_of_kills *row, const struct event_record *e,
-		     size_t event)
+static void end_rows(struct kills *k)
 {
-	if (!is_equal(row, e)) {
-		if (row->calls)
-			end_row(all, row);
-		begin_row(row, e, event);
+	for (size_t i = 0; i < PROGRAMS; i++) {
+		if (k->row[i].calls)
+			end_row(k, &k->row[i]);
 	}
-	row->newest = event;
+	k->any = false;
+}
+
+/* The row of the program; else a new one, in place of the one whose kill is the oldest. */
+static struct row_of_kills *find_kills(struct kills *k, const struct event_record *e)
+{
+	struct row_of_kills *row = k->row;
+
+	for (size_t i = 0; i < PROGRAMS; i++) {
+		if (is_equal(&k->row[i], e))
+			return &k->row[i];
+		if (row->calls && (!k->row[i].calls || k->row[i].newest < row->newest))
+			row = &k->row[i];
+	}
+	if (row->calls)
+		end_row(k, row);
+	begin_row(row, e);
+	return row;
+}
+
+static void add_call(struct kills *k, const struct event_record *e, size_t event)
+{
+	struct row_of_kills *row = find_kills(k, e);
+
+	k->before[event] = row->newest;
+	k->newest = row->newest = event;
+	k->any = true;
 	row->calls++;
-	all[event] = (struct burst){.kills = 1,
-				    .calls = 1,
-				    .missed = event_number(e, EVENT_MISSED),
-				    .since_ms = e->time_ms,
-				    .until_ms = e->time_ms};
+	k->all[event] = (struct burst){.kills = 1,
+				       .calls = 1,
+				       .missed = event_number(e, EVENT_MISSED),
+				       .since_ms = e->time_ms,
+				       .until_ms = e->time_ms};
 }
 
 /* One more process of the newest call. */
@@ -176,33 +206,35 @@ int incidents_find_bursts(struct incidents *s)
 	struct recording_reader *r = s->replay.reader;
 	const size_t events = recording_reader_info(r)->events;
 	cleanup_free struct event_record *record = calloc(2, sizeof(*record));
-	cleanup_free struct row_of_kills *row = calloc(1, sizeof(*row));
+	cleanup_free struct kills *k = calloc(1, sizeof(*k));
+	cleanup_free size_t *calls_before = calloc(events + 1, sizeof(*calls_before));
 	cleanup_free struct row_of_signals *signals = calloc(SENDERS, sizeof(*signals));
 	struct event_record *e = record, *before = record + 1;
 	char why[RECORDING_REASON];
 
 	s->burst = calloc(events + 1, sizeof(*s->burst));
-	if (!record || !row || !signals || !s->burst)
+	if (!record || !k || !calls_before || !signals || !s->burst)
 		return -ENOMEM;
+	k->all = s->burst;
+	k->before = calls_before;
 	for (size_t i = 0; i < events; i++) {
 		uint64_t kind;
 
 		if (!incidents_in_range(s, i) || recording_reader_event(r, i, e, why) < 0)
 			continue;
 		kind = e->number[EVENT_KIND];
-		if (kind == EVENT_PRESSURE && row->calls)
-			end_row(s->burst, row);
+		if (kind == EVENT_PRESSURE)
+			end_rows(k);
 		if (kind == EVENT_SIGNAL)
 			add_signal(s->burst, signals, e, i);
 		if (kind != EVENT_OOM_KILL)
 			continue;
-		if (row->calls && event_same_group(before, e))
-			add_to_call(&s->burst[row->newest], e);
+		if (k->any && event_same_group(before, e))
+			add_to_call(&s->burst[k->newest], e);
 		else
-			add_call(s->burst, row, e, i);
+			add_call(k, e, i);
 		*before = *e;
 	}
-	if (row->calls)
-		end_row(s->burst, row);
+	end_rows(k);
 	return 0;
 }

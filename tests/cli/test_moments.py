@@ -85,6 +85,10 @@ def check_bursts(recordings):
                     CONTAINER_ID="%064d" % frame) for frame in range(1, 5)]
     path = recordings.make("unnamed", BEGIN, *unnamed)
     same("of a pod without a name: a line", (len(lines(path)), {e["workload"] for e in events(path)}), (1, {"pod " + "4c4c-" * 6 + "4c4c"}))
+    # Two such programs, which are killed in turn.
+    other = [kill(frame, 400, PID=200 + frame, CGROUP="/system.slice/db.service", UNIT="db.service", NAME="postgres") for frame in range(2, 5)]
+    path = recordings.make("turns", BEGIN, *(word for frame in range(1, 5) for word in loop + other if word.startswith("event=%d-" % frame)))
+    same("two in turn: a line each", [(e["count"], e["victim"]["name"]) for e in events(path) if e["count"]], [(4, "java"), (3, "postgres")])
     path = recordings.make("between", BEGIN, *loop, "short=2-2")
     same("a shortage between them ends it", [e["count"] for e in events(path) if e["kind"] == "oom_kill"], [1] * 4)
     for oom_group, count in ((0, 4), (1, 1)):
