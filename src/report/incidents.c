@@ -118,12 +118,32 @@ void render_incident_heading(struct strbuf *out, const struct incident_columns *
 	line_end(&l);
 }
 
-/* What one line stands for is never cut: it has a line of its own if it does not fit. */
-static void put_kills(struct line *l, const struct incident *i, const char *name, size_t column)
+/* The nearest name of the victim's place: the pod, the container, the unit, or of the directory. */
+static const char *place_of(const struct event_record *e)
 {
+	static const enum event_member member[] = {EVENT_POD, EVENT_CONTAINER, EVENT_UNIT};
+	const char *path = event_text(e, EVENT_CGROUP), *last = path ? strrchr(path, '/') : NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(member); i++) {
+		if (event_text(e, member[i]))
+			return name_of_pod_part(event_text(e, member[i]));
+	}
+	return last && last[1] ? last + 1 : path;
+}
+
+/*
+ * What one line stands for is never cut: it has a line of its own if it does not fit, with the
+ * place where there is no column for it.
+ */
+static void put_kills(struct line *l, const struct incident *i, const char *name,
+		      const struct incident_columns *columns)
+{
+	const size_t column =
+		LIST_AROUND + columns->when + (columns->cgroup ? columns->cgroup + 2 : 0);
+	const char *place = columns->cgroup ? NULL : place_of(i->event);
 	const struct said said = {&kill_stands_for, i->event, i, SIZES_ROUNDED};
 	cleanup(strbuf_done) struct strbuf note = {};
-	unsigned used;
+	unsigned used, width = l->width;
 
 	say_first(&(struct line){.out = &note}, &said);
 	strbuf_take_error(l->out, &note);
@@ -132,12 +152,18 @@ static void put_kills(struct line *l, const struct incident *i, const char *name
 	text_fit(name, strlen(name), UINT_MAX, &used);
 	if (!l->width || column + used + strlen(", ") + note.len <= l->width) {
 		line_printf(l, ", ");
-	} else {
-		line_end(l);
-		line_blanks(l, (unsigned)strlen("EVENT  "));
-		l->width = 0;
+		line_ascii(l, strbuf_str(&note), note.len);
+		return;
 	}
+	line_end(l);
+	line_blanks(l, (unsigned)strlen("EVENT  "));
+	l->width = 0;
 	line_ascii(l, strbuf_str(&note), note.len);
+	l->width = width;
+	if (place) {
+		line_text(l, " in ", 0);
+		line_text(l, place, 0);
+	}
 }
 
 /* Ends the line. What it does not fit goes on below it, behind `indent` columns. */
@@ -168,19 +194,6 @@ static void put_folded(struct line *l, const struct said *said, unsigned column,
 			line_blanks(l, indent);
 		first = text_fold(text, strlen(text), width - indent);
 	}
-}
-
-/* The nearest name of the victim's place: the pod, the container, the unit, or of the directory. */
-static const char *place_of(const struct event_record *e)
-{
-	static const enum event_member member[] = {EVENT_POD, EVENT_CONTAINER, EVENT_UNIT};
-	const char *path = event_text(e, EVENT_CGROUP), *last = path ? strrchr(path, '/') : NULL;
-
-	for (size_t i = 0; i < ARRAY_SIZE(member); i++) {
-		if (event_text(e, member[i]))
-			return name_of_pod_part(event_text(e, member[i]));
-	}
-	return last && last[1] ? last + 1 : path;
 }
 
 void render_incident_line(struct strbuf *out, const struct incident *i,
@@ -222,8 +235,7 @@ void render_incident_line(struct strbuf *out, const struct incident *i,
 			    columns->cgroup + 2 -
 				    line_text_middle(&l, or_dash(place_of(e)), columns->cgroup));
 	line_text(&l, name, 0);
-	put_kills(&l, i, name,
-		  LIST_AROUND + columns->when + (columns->cgroup ? columns->cgroup + 2 : 0));
+	put_kills(&l, i, name, columns);
 	line_end(&l);
 }
 

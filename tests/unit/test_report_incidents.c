@@ -210,16 +210,16 @@ TEST(list)
 		{80, "UTC",
 		 "EVENT  WHEN                  LIMIT OF           PID        HELD  NAME\n"
 		 "    1  2025-11-22 03:14:15Z  memcg             4321           -  tail\n"
-		 "       21 kills from 02:51 to 03:14\n"
+		 "       21 kills from 02:51 to 03:14 in app.service\n"
 		 "    2  2025-11-22 03:14:15Z  memcg             4321           -  a-longer-name\n"
-		 "       9 processes killed as a group\n"
+		 "       9 processes killed as a group in database-is-the-name-of-the-pod\n"
 		 "    3  2025-11-22 03:14:15Z  memcg             4321           -  a-longer-name\n"},
 		{102, "UTC",
 		 "EVENT  WHEN                  LIMIT OF           PID        HELD  NAME\n"
 		 "    1  2025-11-22 03:14:15Z  memcg             4321           -  tail, 21 kills "
 		 "from 02:51 to 03:14\n"
 		 "    2  2025-11-22 03:14:15Z  memcg             4321           -  a-longer-name\n"
-		 "       9 processes killed as a group\n"
+		 "       9 processes killed as a group in database-is-the-name-of-the-pod\n"
 		 "    3  2025-11-22 03:14:15Z  memcg             4321           -  a-longer-name\n"},
 	};
 
