@@ -231,7 +231,7 @@ deps-all: deps-gate deps-fuzz deps-compilers
 # NAME_probe reads by probe reads, for kernels without bpf_rdonly_cast() (before 6.2); NAME_old uses only
 # what kernels from 5.8 on have. NAME_memos counts what many processes share once (bpf/memo.bpf.h); where that does
 # not pay, the smaller one loads in less time. Those for older kernels are one.
-BPF_NAMES := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)) task_counters_probe task_counters_old \
+BPF_NAMES := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)) task_counters_probe task_counters_old ended_old \
              task_pss_memos task_pss_probe task_pss_old oom_kill_probe oom_kill_old grow_probe \
              peak_probe census_old
 BPF_OBJ   := $(BPF_NAMES:%=$(O)/bpf/%.bpf.o)
@@ -270,7 +270,7 @@ $(O)/bpf/%.light.h: $(O)/bpf/%.lskel.h src/load/light.py
 
 # What the program has of them: objects (elf) and bytes of light skeletons. Those of an ordinary run, which takes
 # no time to unpack them, are as they are. Each other one, behind "@", refers to what has most in common with it.
-LIGHT      := $(filter-out %_old oom_kill% grow% peak_probe waits,$(BPF_NAMES))
+LIGHT      := $(filter-out %_old oom_kill% grow% peak_probe waits ended,$(BPF_NAMES))
 BPF_PACKED := task_pss_light task_counters_light \
               task_pss_elf@task_pss_light task_counters_elf@task_counters_light \
               task_pss_memos_light@task_pss_light task_pss_memos_elf@task_pss_elf task_pss_probe_light@task_pss_memos_light \
@@ -283,6 +283,7 @@ BPF_PACKED := task_pss_light task_counters_light \
               oom_kill_probe_elf@task_counters_probe_elf oom_kill_elf@oom_kill_probe_elf \
               oom_kill_old_elf@oom_kill_probe_elf grow_elf@task_pss_elf grow_probe_elf@grow_elf \
               peak_light@swap_light peak_elf@peak_light peak_probe_elf@peak_elf waits_elf@oom_kill_old_elf \
+              ended_elf@oom_kill_elf ended_old_elf@oom_kill_old_elf \
               arguments_light@task_pss_light
 bpf_name = $(firstword $(subst @, ,$(1)))
 bpf_file = $(patsubst %_elf,$(O)/bpf/%.bpf.o,$(patsubst %_light,$(O)/bpf/%.light.bytes,$(bpf_name)))

@@ -34,7 +34,7 @@
  * with ZMEM_OLD: those kernels give global functions no pointers.
  */
 #ifdef ZMEM_OLD
-#define own_frame_function static __noinline
+#define own_frame_function static __noinline __attribute__((unused))
 /*
  * The verifier checks each iteration separately, against all earlier ones, so limits are low and a
  * read is tried once: user space reads raced processes and processes with more threads from /proc.

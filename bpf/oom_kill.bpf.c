@@ -23,8 +23,16 @@
 #include "scramble.bpf.h"
 #define ZMEM_STORED_VIEW
 #include "task_read.bpf.h"
-#include "cgroup_path.bpf.h"
 #include "limits.bpf.h"
+
+/* A kill and a signal may be on one CPU at once. */
+enum path_use {
+	PATH_OF_KILL,
+	PATH_OF_SIGNAL,
+	PATH_USES,
+};
+
+#include "cgroup_names.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -155,17 +163,6 @@ int oom_call_end(__u64 *ctx)
 #define SEC_SETUP SEC("syscall")
 #endif
 
-/* The root of the caller's view of cgroups. */
-static __always_inline __u64 current_root(void)
-{
-	const struct task_struct *reader = kcast(struct task_struct, bpf_get_current_task());
-
-	if (!bpf_core_field_exists(struct task_struct, nsproxy) ||
-	    !bpf_core_field_exists(struct cgroup_namespace, root_cset))
-		return 0;
-	return kaddr(kget(kget(reader, nsproxy), cgroup_ns), root_cset);
-}
-
 /* Stores the namespaces of the caller, which name pids and cgroups, and what is to be read. */
 SEC_SETUP
 int oom_setup(__u64 *ctx)
@@ -235,88 +232,6 @@ __noinline int write_process(__u64 leader, __u32 what, __u32 kill)
 }
 
 /* ---- cgroups ---- */
-
-/* A kill and a signal may be on one CPU at once. */
-enum path_use {
-	PATH_OF_KILL,
-	PATH_OF_SIGNAL,
-	PATH_USES,
-};
-
-struct path_scratch {
-	struct path_walk walk;
-	__u32 words; /* of the names */
-	__u64 names[2 * ZMEM_OOM_PATH_WORDS];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, PATH_USES);
-	__type(key, __u32);
-	__type(value, struct path_scratch);
-} path_scratch SEC(".maps");
-
-/* Reads one word of a path. Returns 1 at its end. */
-static __always_inline long next_path_word(__u32 use)
-{
-	struct path_scratch *p = bpf_map_lookup_elem(&path_scratch, &use);
-	__u32 at;
-
-	if (!p || !path_next(&p->walk))
-		return 1;
-	at = p->words + p->walk.path.words;
-	if (at >= 2 * ZMEM_OOM_PATH_WORDS)
-		return 1;
-	return !path_word(&p->walk, &p->names[at]);
-}
-
-#ifdef ZMEM_OLD
-#define PATH_INNER 4
-
-/* Global: verified once. */
-__noinline int some_path_steps(__u32 use)
-{
-	for (__u32 i = 0; i < PATH_INNER; i++) {
-		if (next_path_word(use))
-			return 1;
-	}
-	return 0;
-}
-
-static __always_inline void walk_path(__u32 use)
-{
-	for (__u32 i = 0; i < PATH_STEPS / PATH_INNER + 1; i++) {
-		if (some_path_steps(use))
-			return;
-	}
-}
-#else
-static long path_step(__u32 index, void *use)
-{
-	return next_path_word(*(__u32 *)use);
-}
-
-static __always_inline void walk_path(__u32 use)
-{
-	bpf_loop(PATH_STEPS, path_step, &use, 0);
-}
-#endif
-
-/* Appends the path of a css_set to the names; walk.path has its status and length. Verified once.
- */
-__noinline int read_path(__u64 css_set, __u32 use)
-{
-	struct path_scratch *p = bpf_map_lookup_elem(&path_scratch, &use);
-
-	if (!p || !path_begin(css_set, &p->walk))
-		return 0;
-	walk_path(use);
-	if (p->walk.path.status == ZMEM_OOM_PATH_KNOWN)
-		p->words += p->walk.path.words;
-	else
-		p->walk.path.words = 0;
-	return 0;
-}
 
 /* Reads the path of a css_set, and that of the reader's root, behind each other. Returns the bytes
  * of the names, which are copied; negative: they do not fit. */

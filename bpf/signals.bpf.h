@@ -69,17 +69,6 @@ struct {
 	__type(value, struct zmem_oom_over);
 } over SEC(".maps");
 
-/* Global: verified once. */
-__noinline __u64 cgroup_number(__u64 css_set)
-{
-	struct path_walk w;
-
-	if (!bpf_core_field_exists(struct task_struct, cgroups) ||
-	    !bpf_core_field_exists(struct kernfs_node, id) || !path_begin(css_set, &w))
-		return 0;
-	return kget(kcast(struct kernfs_node, w.node), id);
-}
-
 /* Adds a receiver to a sum. Returns 0 if its slot is that of others. Global: verified once. */
 __noinline int add_over(__u64 task, __u64 cgroup, __u32 signal, __u64 pages)
 {

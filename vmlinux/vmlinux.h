@@ -210,6 +210,7 @@ struct task_struct {
 	struct task_delay_info *delays;
 	struct css_set *cgroups;
 	struct nsproxy *nsproxy;
+	struct completion *vfork_done;
 };
 
 struct pt_regs {

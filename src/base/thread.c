@@ -24,6 +24,31 @@ int thread_start(pthread_t *ret, void *(*main)(void *), void *arg)
 	return -r;
 }
 
+struct call {
+	int (*fn)(void *arg);
+	void *arg;
+	int result;
+};
+
+static void *run_call(void *arg)
+{
+	struct call *c = arg;
+
+	c->result = c->fn(c->arg);
+	return NULL;
+}
+
+int thread_call(int (*fn)(void *arg), void *arg)
+{
+	struct call c = {fn, arg, 0};
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, run_call, &c) != 0)
+		return fn(arg);
+	pthread_join(thread, NULL);
+	return c.result;
+}
+
 unsigned thread_count(unsigned max)
 {
 	struct rlimit files;

@@ -12,6 +12,12 @@
  */
 int thread_start(pthread_t *ret, void *(*main)(void *), void *arg);
 /*
+ * Calls fn in a thread of its own and waits for it; in this one, if no thread can be started. What
+ * fn allocates is then in the heap of that thread: in ours a few bytes that are freed late would
+ * hold back all below them.
+ */
+int thread_call(int (*fn)(void *arg), void *arg);
+/*
  * The number of threads for reading files: one a CPU, fewer if few files may be open, at most
  * `max`.
  */

@@ -659,6 +659,7 @@ static int complete_machine(struct collector *c)
 	balance_no_pages(s);
 	s->system.ram = NULL;
 	s->system.shared = NULL;
+	s->system.ended = NULL;
 	if (c->spec.ram && collector_read_ram(c) == -ENOMEM)
 		return -ENOMEM;
 	c->check.pool = collector_pool(c);

@@ -234,6 +234,18 @@ static const struct part waits_parts[] = {
 	{},
 };
 
+static const struct part ended_parts[] = {
+	{BPF_RUN, false, "ended_setup"},
+	{BPF_SETUP, false, "cpu_offset_setup"},
+	{BPF_SETTINGS, true, "settings"},
+	{BPF_SUMS, true, "sums"},
+	{BPF_PATHS, true, "paths"},
+	{BPF_REST, true, "rest"},
+	{BPF_ENDED_TRACEPOINT, false, "ended_tracepoint"},
+	{BPF_ENDED_TASKSTATS, false, "ended_taskstats"},
+	{},
+};
+
 #define SKELETON peak
 static const struct part peak_parts[] = {
 	LIGHT_PROGRAM(ITER, peak_visit),
@@ -492,6 +504,8 @@ static const struct {
 	[OBJECT_PEAK] = {&peak_elf, peak_parts, &peak_loader},
 	[OBJECT_PEAK_PROBE] = {&peak_probe_elf, peak_parts, NULL},
 	[OBJECT_WAITS] = {&waits_elf, waits_parts, NULL},
+	[OBJECT_ENDED] = {&ended_elf, ended_parts, NULL},
+	[OBJECT_ENDED_OLD] = {&ended_old_elf, ended_parts, NULL},
 	[OBJECT_CENSUS] = {&census_elf, census_parts, &census_loader},
 	[OBJECT_CENSUS_OLD] = {&census_old_elf, census_parts, NULL},
 	[OBJECT_FILES] = {&files_elf, files_parts, &files_loader},

@@ -27,7 +27,9 @@ enum bpf_object_id {
 	OBJECT_GROW_PROBE,
 	OBJECT_PEAK, /* the same */
 	OBJECT_PEAK_PROBE,
-	OBJECT_WAITS,  /* the same; libbpf alone loads it */
+	OBJECT_WAITS, /* the same; libbpf alone loads it */
+	OBJECT_ENDED, /* the same */
+	OBJECT_ENDED_OLD,
 	OBJECT_CENSUS, /* counts page frames (bpf/census.bpf.c) */
 	OBJECT_CENSUS_OLD,
 	OBJECT_FILES,	/* lists inodes (bpf/files.bpf.c) */
@@ -121,6 +123,13 @@ enum bpf_part {
 	BPF_RECLAIM_END,
 	BPF_SWAPIN,
 	BPF_SWAPIN_OLD,
+	/* of OBJECT_ENDED, beside BPF_RUN and BPF_SETTINGS: maps, and the two programs of which one
+	 * is loaded */
+	BPF_SUMS,
+	BPF_PATHS,
+	BPF_REST,
+	BPF_ENDED_TRACEPOINT,
+	BPF_ENDED_TASKSTATS,
 	BPF_PARTS,
 	BPF_SIZED = BPF_PARTS, /* a map that loading alone deals with */
 };

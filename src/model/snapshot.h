@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "base/arena.h"
+#include "model/ended.h"
 #include "model/gpu.h"
 #include "model/system.h"
 
@@ -472,6 +473,8 @@ struct system_info {
 	const struct ram *ram; /* borrowed from the collector; NULL: not asked for */
 	/* Likewise; NULL: they were not listed. */
 	const struct shared_files *shared;
+	/* Likewise; NULL: their peaks were not kept, as in a snapshot alone. */
+	const struct ended_processes *ended;
 };
 
 /* Some task waited for memory in one percent of the last ten seconds or more. */

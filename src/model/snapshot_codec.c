@@ -385,6 +385,29 @@ static void code_shared(struct codec *k)
 		system->shared = copy_read(k, files, sizeof(*files));
 }
 
+static void code_ended(struct codec *k)
+{
+	static const struct ended_processes none;
+	struct system_info *system = &k->s->system;
+	struct ended_processes *ended = codec_alloc(&k->columns, 1, sizeof(*ended));
+	const struct ended_processes *before =
+		k->reference->system.ended ? k->reference->system.ended : &none;
+
+	if (ended && codec_writes(k) && system->ended)
+		*ended = *system->ended;
+	code_struct(k, ended, before, MEMBERS(ended_members));
+	if (k->columns.error)
+		return;
+	code_array(k, sizeof(*ended->row), ended->row, ended->count, before->row, before->count,
+		   MEMBERS(ended_row_members));
+	for (uint32_t i = 0; !k->columns.error && i < ended->count; i++) {
+		if (!ended->row[i].name || !ended->over_ms)
+			codec_bad(&k->columns);
+	}
+	if (!codec_writes(k) && ended->over_ms)
+		system->ended = copy_read(k, ended, sizeof(*ended));
+}
+
 static struct gpu_head gpu_head_of(const struct gpu_parts *gpu)
 {
 	const struct gpu_regions *sums = gpu->sums;
@@ -818,6 +841,7 @@ static void code_snapshot(struct codec *k, const uint32_t *match)
 	code_ram(k);
 	code_memcgs(k);
 	code_shared(k);
+	code_ended(k);
 	code_gpu(k);
 	if (!k->columns.error)
 		code_processes(k, match);

@@ -36,6 +36,7 @@ enum block_id {
 	ID_SHARED = 0x1c0,
 	ID_GPU = 0x1e0,
 	ID_STRINGS = 0x200,
+	ID_ENDED = 0x210,
 };
 
 /* ---- numbers: part of the format ---- */
@@ -320,6 +321,21 @@ static const struct member shared_file_members[] = {
 	INT(ID_SHARED + 4, struct shared_file, kind, FILE_KINDS),
 	INT(ID_SHARED + 5, struct shared_file, resident, 0),
 	INT(ID_SHARED + 6, struct shared_file, swapped, 0),
+};
+
+/* Processes that ended. A frame without them has the time 0. */
+static const struct member ended_members[] = {
+	INT(ID_ENDED, struct ended_processes, over_ms, 0),
+	INT(ID_ENDED + 1, struct ended_processes, others, 0),
+	INT(ID_ENDED + 2, struct ended_processes, others_peak, 0),
+	INT(ID_ENDED + 3, struct ended_processes, missed, 0),
+	INT(ID_ENDED + 4, struct ended_processes, count, ENDED_MAX + 1),
+};
+static const struct member ended_row_members[] = {
+	TEXT(ID_ENDED + 5, struct ended_row, name),
+	TEXT(ID_ENDED + 6, struct ended_row, cgroup),
+	INT(ID_ENDED + 7, struct ended_row, count, 0),
+	INT(ID_ENDED + 8, struct ended_row, peak, 0),
 };
 
 /* Memory of GPUs. A frame without it has neither `known` nor a reason. */

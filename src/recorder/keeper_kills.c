@@ -51,7 +51,14 @@ static int record_kill(struct keeper *k, const struct oom_kill *kill)
 {
 	struct event_record *e = calloc(1, sizeof(*e));
 	struct snapshot *s = &k->moment.snapshot;
-	int r = e ? complete_kill(k, kill) : -ENOMEM, written;
+	int r = e ? 0 : -ENOMEM, written;
+
+	/* The snapshot of a kill has those that ended since the one before. */
+	if (kill->table)
+		recorder_turn_ended(&k->recorder);
+	if (r == 0)
+		r = complete_kill(k, kill);
+	s->system.ended = kill->table ? recorder_read_ended(&k->recorder) : NULL;
 
 	if (r == 0) {
 		oom_moment_describe(&k->moment, kill, e);

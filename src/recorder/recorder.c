@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "collect/collect_rows.h"
 #include "model/ram.h"
 #include "session/log.h"
@@ -20,6 +22,7 @@ void recorder_close(struct recorder *r)
 {
 	recording_writer_done(&r->writer);
 	process_list_done(&r->all);
+	ended_watch_close(r->ended);
 	session_close(&r->session);
 	output_close(&r->file);
 }
@@ -30,6 +33,41 @@ struct recording_options recorder_options(const struct options *o)
 		.tool = ZMEM_VERSION,
 		.flags = o->columns ? RECORDING_CMDLINES : 0,
 	};
+}
+
+/* It takes six for good, and more while it loads. */
+#define ENDED_FILES 64
+
+/* Without it there are snapshots alone. */
+static void watch_ended(struct recorder *r, const struct options *o)
+{
+	cleanup(diag_clear) struct diag diag = {};
+	struct rlimit files = {};
+	int err = o->source == SOURCE_PROC || o->pinned ? -ENOTSUP : 0;
+
+	/* One snapshot has none before it. */
+	if (o->no_ended || r->selects || (!o->keep && o->count <= 1))
+		return;
+	if (err == 0 && (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur < ENDED_FILES))
+		err = -EMFILE;
+	if (err == 0)
+		err = ended_watch_open(&diag, &r->ended);
+	if (err < 0 && o->keep)
+		log_notice(o->quiet, "peaks of processes that ended are not recorded: %s",
+			   o->source == SOURCE_PROC ? "with --source proc no BPF program is loaded"
+			   : o->pinned		    ? "with --pinned no BPF program is loaded"
+						    : diag_reason(&diag, err));
+}
+
+void recorder_turn_ended(struct recorder *r)
+{
+	if (r->ended)
+		ended_watch_turn(r->ended);
+}
+
+const struct ended_processes *recorder_read_ended(struct recorder *r)
+{
+	return r->ended ? ended_watch_read(r->ended) : NULL;
 }
 
 int recorder_open(struct recorder *r, const struct options *o)
@@ -43,6 +81,7 @@ int recorder_open(struct recorder *r, const struct options *o)
 	/* Names of files are private, as check_rights() of files has it. */
 	spec.shared_files = o->keep && !getauxval(AT_SECURE);
 	r->selects = query_args_selection(o, r->selection, sizeof(r->selection));
+	watch_ended(r, o);
 	return session_open(&r->session, &r->options, &spec);
 }
 
@@ -53,9 +92,11 @@ int recorder_collect(struct recorder *r, struct result *ret)
 	int err;
 
 	c->spec.ram = r->census_in ? RAM_UNASKED : RAM_SUMS;
+	recorder_turn_ended(r);
 	err = session_collect(&r->session, ret);
 	if (err)
 		return err;
+	c->snapshot.system.ended = recorder_read_ended(r);
 	ram = c->snapshot.system.ram;
 	if (ram_is_counted(ram) && ram->taken_ms != r->census_ms) {
 		r->census_ms = ram->taken_ms;

@@ -7,6 +7,7 @@
 #include "session/options.h"
 #include "session/output.h"
 #include "session/session.h"
+#include "watch/ended_watch.h"
 
 struct recorder {
 	struct options options; /* changed: the file is not the output of JSON */
@@ -19,6 +20,12 @@ struct recorder {
 	int failed;		 /* the exit code, if a frame failed after the first */
 	bool stalls;		 /* of --keep: memory is short: who waits is read */
 	bool selects;		 /* a filter is set: other processes are not recorded */
+	struct process_list all;   /* every process of a snapshot */
+	struct ended_watch *ended; /* NULL: peaks of processes that ended are not kept */
+	unsigned census_in;	   /* snapshots until one has a census; 0: the next one */
+	int64_t census_ms;	   /* ram.taken_ms of the last one */
+	int failed;		   /* the exit code, if a frame failed after the first */
+	bool selects;		   /* a filter is set: other processes are not recorded */
 	char selection[256];
 };
 
@@ -26,6 +33,12 @@ struct recorder {
 struct recording_options recorder_options(const struct options *o);
 /* Opens what measures. Returns 0, or an exit code after a message. */
 int recorder_open(struct recorder *r, const struct options *o);
+/*
+ * Processes that end from now on belong to the next snapshot; later, and once, those that ended
+ * before. NULL: they are not known.
+ */
+void recorder_turn_ended(struct recorder *r);
+const struct ended_processes *recorder_read_ended(struct recorder *r);
 /* Takes a snapshot, with its memory cgroups, and a census now and then. Returns 0 or an exit code
  * after a message. */
 int recorder_collect(struct recorder *r, struct result *ret);

@@ -189,6 +189,8 @@ const struct option_entry option_table[] = {
 	 "record --keep, watch, top, serve: do not lock memory"},
 	{"no-signals", 0, NULL, FLAG, AT(no_signals), OPTIONS_ADVANCED,
 	 "record --keep: do not record signals that end processes"},
+	{"no-ended", 0, NULL, FLAG, AT(no_ended), OPTIONS_ADVANCED,
+	 "record: do not record peaks of processes that ended between snapshots"},
 	{"timing", 0, NULL, FLAG, AT(timing), OPTIONS_ADVANCED,
 	 "print on stderr how long each phase took"},
 	{"verbose", 'v', NULL, FLAG, AT(verbose), OPTIONS_ADVANCED,

@@ -127,7 +127,7 @@ struct options {
 	int nice;	     /* NICE_DEFAULT: not given */
 	int dense;	     /* %, of record; DENSE_DEFAULT: not given */
 	int stall;	     /* %, of record; STALL_DEFAULT: not given */
-	bool changed, grow, no_lock, no_signals;
+	bool changed, grow, no_lock, no_signals, no_ended;
 	bool files; /* of serve */
 	bool pinned;
 	bool remove;  /* of pin */

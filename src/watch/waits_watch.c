@@ -4,13 +4,13 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/thread.h"
 #include "base/trim.h"
 #include "load/bpf_diagnose.h"
 #include "load/bpf_load.h"
@@ -99,8 +99,14 @@ static void closep(struct waits_watch **w)
 	waits_watch_close(*w);
 }
 
-static int open_watch(struct diag *diag, struct waits_watch **ret)
+struct opening {
+	struct diag *diag;
+	struct waits_watch **ret;
+};
+
+static int open_watch(void *arg)
 {
+	struct opening *o = arg;
 	cleanup(closep) struct waits_watch *w = calloc(1, sizeof(*w));
 	cleanup(bpf_handle_close) struct bpf_handle object = {};
 	int r;
@@ -111,47 +117,26 @@ static int open_watch(struct diag *diag, struct waits_watch **ret)
 		w->link_fd[i] = -1;
 	for (size_t i = 0; i < MAPS; i++)
 		w->map_fd[i] = -1;
-	r = load(&object, diag);
+	r = load(&object, o->diag);
 	if (r < 0)
 		return r;
 	r = attach(w, &object);
 	if (r < 0) {
-		bpf_diagnose_note(diag, SUBJECT, "attaching to vmscan", r, NULL);
+		bpf_diagnose_note(o->diag, SUBJECT, "attaching to vmscan", r, NULL);
 		return r;
 	}
-	*ret = w;
+	*o->ret = w;
 	w = NULL;
 	return 0;
 }
 
-struct opening {
-	struct diag *diag;
-	struct waits_watch **ret;
-	int result;
-};
-
-static void *run_opening(void *arg)
-{
-	struct opening *o = arg;
-
-	o->result = open_watch(o->diag, o->ret);
-	return NULL;
-}
-
-/*
- * What libbpf allocates, the types of the kernel, is in the heap of a thread of its own: in ours a
- * few bytes that are freed late would hold back all below them.
- */
+/* libbpf allocates the types of the kernel. */
 int waits_watch_open(struct diag *diag, struct waits_watch **ret)
 {
-	struct opening o = {.diag = diag, .ret = ret};
-	pthread_t thread;
+	struct opening o = {diag, ret};
 
 	memory_trim_threads();
-	if (pthread_create(&thread, NULL, run_opening, &o) != 0)
-		return open_watch(diag, ret);
-	pthread_join(thread, NULL);
-	return o.result;
+	return thread_call(open_watch, &o);
 }
 
 void waits_watch_close(struct waits_watch *w)

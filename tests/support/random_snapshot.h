@@ -340,6 +340,27 @@ static inline void random_shared(struct random *r, struct snapshot *s)
 	s->system.shared = files;
 }
 
+static inline void random_ended(struct random *r, struct snapshot *s)
+{
+	struct ended_processes *ended = random_checked(arena_zalloc(&s->arena, 1, sizeof(*ended)));
+
+	s->system.ended = NULL;
+	if (random_below(r, 2))
+		return;
+	ended->over_ms = 1 + random_below(r, INT64_MAX);
+	ended->others = random_value(r);
+	ended->others_peak = random_value(r);
+	ended->missed = random_value(r);
+	ended->count = (uint32_t)random_below(r, ENDED_MAX + 1);
+	for (uint32_t i = 0; i < ended->count; i++) {
+		const char *name = random_text(r, s);
+
+		ended->row[i] = (struct ended_row){name ? name : "", random_text(r, s),
+						   random_value(r), random_value(r)};
+	}
+	s->system.ended = ended;
+}
+
 static inline void random_host(struct random *r, struct snapshot *s)
 {
 	random_chars(r, s->host.name, sizeof(s->host.name));
@@ -481,6 +502,7 @@ static inline void random_snapshot(struct random *r, struct snapshot *s, size_t 
 	random_memcgs(r, s);
 	random_ram(r, s);
 	random_shared(r, s);
+	random_ended(r, s);
 	random_gpu(r, s);
 }
 
@@ -523,6 +545,7 @@ static inline void random_next(struct random *r, const struct snapshot *s, struc
 		random_ram(r, next);
 	if (random_below(r, 2))
 		random_shared(r, next);
+	random_ended(r, next);
 	random_gpu(r, next);
 	next->time_ms = s->time_ms + 1;
 }
@@ -581,6 +604,20 @@ static inline bool same_shared(const struct shared_files *x, const struct shared
 	return x->count == y->count && x->taken_ms == y->taken_ms;
 }
 
+static inline bool same_ended(const struct ended_processes *x, const struct ended_processes *y)
+{
+	if (!x || !y)
+		return x == y;
+	for (uint32_t i = 0; i < x->count && i < y->count; i++) {
+		const struct ended_row *a = &x->row[i], *b = &y->row[i];
+
+		if (!SAME_TEXT(name) || !SAME_TEXT(cgroup) || !SAME(count) || !SAME(peak))
+			return false;
+	}
+	return x->count == y->count && x->over_ms == y->over_ms && x->others == y->others &&
+	       x->others_peak == y->others_peak && x->missed == y->missed;
+}
+
 static inline bool same_system(const struct system_info *a, const struct system_info *b)
 {
 	if (!SAME(free.known) || !SAME(free.listed) || !SAME(free.reserve) ||
@@ -621,7 +658,7 @@ static inline bool same_system(const struct system_info *a, const struct system_
 	       SAME(files.cache) && SAME(files.shmem_swapped) && SAME(files.swapped_tmpfs) &&
 	       SAME(files.swapped_unmapped) && SAME(files.swap_ram_known) && SAME(files.swap_ram) &&
 	       SAME(swap_cache.known) && SAME(swap_cache.bytes) && same_ram(a->ram, b->ram) &&
-	       same_shared(a->shared, b->shared) &&
+	       same_shared(a->shared, b->shared) && same_ended(a->ended, b->ended) &&
 	       memcmp(a->files.unmapped, b->files.unmapped, sizeof(a->files.unmapped)) == 0;
 }
 

@@ -174,6 +174,49 @@ TEST(shared_files)
 	}
 }
 
+static struct ended_processes some_ended(void)
+{
+	return (struct ended_processes){.over_ms = 10000,
+					.others = 9,
+					.others_peak = 4096,
+					.count = 2,
+					.row = {{"cc1plus", "/a\n", 7, UINT64_C(300) << 20},
+						{"\xff", NULL, 1, UINT64_MAX}}};
+}
+
+/* An interval in which the same ended takes no bytes, and an impossible one is not written. */
+TEST(ended)
+{
+	cleanup(snapshot_done) struct snapshot s = {}, next = {}, back = {};
+	cleanup(strbuf_done) struct strbuf with = {}, none = {}, same = {}, gone = {}, empty = {};
+	struct ended_processes ended = some_ended();
+
+	come_back(&s, &none, &back);
+	assert_null(back.system.ended);
+	s.system.ended = &ended;
+	come_back(&s, &with, &back);
+	assert_true(same_ended(back.system.ended, &ended));
+	assert_int_equal(snapshot_encode(&s, &back, &same), 0);
+	assert_int_equal(snapshot_encode(&next, &back, &gone), 0);
+	assert_true(same.len < with.len && same.len <= none.len + 8 && gone.len > same.len);
+	assert_int_equal(decode(gone.data, gone.len, &back, &next), 0);
+	assert_null(next.system.ended);
+	/* None ended: it is known. */
+	ended = (struct ended_processes){.over_ms = 100};
+	come_back(&s, &empty, &back);
+	assert_true(same_ended(back.system.ended, &ended));
+	for (int i = 0; i < 3; i++) {
+		ended = some_ended();
+		if (i == 0)
+			ended.count = ENDED_MAX + 1;
+		else if (i == 1)
+			ended.row[1].name = NULL;
+		else
+			ended.over_ms = 0;
+		assert_int_equal(snapshot_encode(&s, NULL, &with), -EINVAL);
+	}
+}
+
 /* Counters in place of a census are not stored, and a frame behind one takes few bytes. */
 TEST(census)
 {
