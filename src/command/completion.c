@@ -13,6 +13,7 @@
 #include "command/table.h"
 #include "fields/change_fields.h"
 #include "fields/compare_fields.h"
+#include "fields/ended_fields.h"
 #include "fields/file_fields.h"
 #include "fields/finding_said.h"
 #include "fields/growth_fields.h"
@@ -314,6 +315,7 @@ static void print_documents(void)
 	print_fields("group_change", &change_group_fields);
 	print_fields("change_sum", &change_total_fields);
 	print_fields("change_machine", &change_machine_fields);
+	print_fields("ended", &ended_fields);
 	print_fields("incident", &incident_fields);
 	print_fields("oom_kill", &incident_kill_fields);
 	print_fields("signal", &incident_signal_fields);

@@ -7,6 +7,7 @@
 #include "report/diff.h"
 #include "session/log.h"
 #include "session/output.h"
+#include "session/query_args.h"
 #include "session/session.h"
 
 /* Lines of a terminal that are not rows: moments, header, others, total, a note, a prompt. */
@@ -30,12 +31,14 @@ struct diff {
 	const struct field *counter; /* of --sort; NULL: not given */
 	struct group_changes changes;
 	struct diff_report report;
+	struct ended_sum ended; /* has the texts of report.ended */
 	struct output out;
 };
 
 static void diff_close(struct diff *d)
 {
 	group_changes_done(&d->changes);
+	ended_sum_done(&d->ended);
 	output_close(&d->out);
 	for (int i = 0; i < SIDES; i++)
 		session_close(&d->session[i]);
@@ -173,6 +176,23 @@ static int compare(struct diff *d)
 	return 0;
 }
 
+/* Two moments of one recording have all snapshots between them. Filters are of processes. */
+static int read_ended(struct diff *d)
+{
+	struct replay *replay = &d->session[AFTER].replay;
+	char filters[256];
+	size_t first;
+	int r;
+
+	if (is_live(d, AFTER) || d->options->second ||
+	    query_args_selection(d->options, filters, sizeof(filters)) ||
+	    !recording_reader_find(replay->reader, d->report.before->time_ms, &first))
+		return 0;
+	r = replay_sum_ended(replay, first + 1, replay->frame - 1, false, &d->ended);
+	ended_sum_end(&d->ended, &d->report.ended);
+	return r < 0 ? log_errno(r, "reading %s", replay->path) : 0;
+}
+
 /*
  * Tables leave out rows that did not change, unless all are asked for, and those that changed by
  * less than a page, unless no other changed: PSS is a share of pages, and moves by some bytes
@@ -189,12 +209,24 @@ static size_t rows_changed(struct diff *d)
 	return large;
 }
 
+#define ENDED_ROWS 10
+
+/* Chooses how many rows are shown of processes that ended. Returns the lines that they take. */
+static unsigned lines_ended(struct diff *d)
+{
+	const struct ended_processes *e = &d->report.ended;
+	size_t most = d->options->all ? ENDED_MAX : ENDED_ROWS;
+
+	d->report.ended_shown = e->count < most ? e->count : most;
+	return e->over_ms ? (unsigned)d->report.ended_shown + 2 : 0;
+}
+
 static size_t rows_shown(struct diff *d)
 {
 	const struct options *o = d->options;
 	bool leaves_out = o->format == FORMAT_TABLE && !o->all;
 	size_t rows = leaves_out ? rows_changed(d) : d->changes.count;
-	unsigned around = LINES_AROUND + (d->report.small > 0);
+	unsigned around = LINES_AROUND + (d->report.small > 0) + lines_ended(d);
 	size_t fit = o->all ? 0 : output_rows(d->out.width, d->out.height, around, FOLDED_COLUMNS);
 
 	if (o->top && rows > (size_t)o->top)
@@ -270,6 +302,8 @@ int command_diff(const struct options *o)
 		r = compare(&d);
 	if (r == 0)
 		r = check_moments(&d);
+	if (r == 0)
+		r = read_ended(&d);
 	if (r == 0)
 		r = output_open(&d.out, o);
 	if (r)

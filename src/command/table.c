@@ -144,7 +144,7 @@ static const struct command rows[] = {
 		     "zmem-bpf record --keep 7d /var/lib/zmem-bpf"},
 	 .options =
 		 "pid columns apps all sort reverse format json output interval count keep dense stall "
-		 "no-signals " CHOOSE MEASURE STAY,
+		 "no-signals no-ended " CHOOSE MEASURE STAY,
 	 .traits = COMMAND_PIDS | COMMAND_WORD | COMMAND_STORES | COMMAND_COSTS | COMMAND_NO_ROWS |
 		   COMMAND_ALL,
 	 .run = command_record},

@@ -23,6 +23,7 @@
 #include "source/holders_source.h"
 #include "source/pin.h"
 #include "source/swap_source.h"
+#include "watch/ended_watch.h"
 #include "watch/oom_watch.h"
 #include "watch/peak_watch.h"
 #include "watch/pressure_watch.h"
@@ -227,6 +228,7 @@ void doctor_add_recorder(struct doctor *d)
 	const struct pressure_limits limits = {.left = DENSE_USUAL, .stall = STALL_USUAL};
 	cleanup(diag_clear) struct diag diag = {};
 	struct oom_watch *oom = NULL;
+	struct ended_watch *ended = NULL;
 	struct pressure_watch pressure;
 	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC), log_error = errno;
 	int r = oom_watch_open(ZMEM_OOM_TABLES, true, &diag, &oom);
@@ -235,6 +237,11 @@ void doctor_add_recorder(struct doctor *d)
 			"record --keep records each one, from inside the kernel, and signals that "
 			"end processes; serve counts kills");
 	oom_watch_close(oom);
+	diag_clear(&diag);
+	r = ended_watch_open(&diag, &ended);
+	doctor_add_part(&d->watched, "ended peaks", r, &diag,
+			"record keeps those of processes that ended between snapshots");
+	ended_watch_close(ended);
 	if (log >= 0)
 		doctor_add(&d->watched, "kernel log", WORKS,
 			   "tells which limit an OOM kill was for");

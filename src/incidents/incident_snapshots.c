@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "fields/ended_fields.h"
 #include "findings/findings.h"
 #include "incidents/incidents.h"
 #include "model/memcg.h"
@@ -361,6 +362,24 @@ static int find_wrong(struct incidents *s, size_t frame)
 	return 0;
 }
 
+/* ---- processes that ended before ---- */
+
+#define ENDED_OVER_MS 60000
+
+/* Those of the last minute, or since the snapshot before. */
+static int read_ended(struct incidents *s, size_t frame)
+{
+	struct recording_reader *r = s->replay.reader;
+	size_t first = 0;
+	int err;
+
+	if (recording_reader_find(r, s->during.time_ms - ENDED_OVER_MS, &first))
+		first++;
+	err = replay_sum_ended(&s->replay, first < frame ? first : frame, frame, true, &s->ended);
+	ended_sum_end(&s->ended, &s->incident.ended);
+	return err < 0 ? log_errno(err, "reading %s", s->replay.path) : 0;
+}
+
 /* Reads what its snapshots tell of event i. Returns 0 or an exit code after a message. */
 static int read_snapshots(struct incidents *s, size_t i)
 {
@@ -371,6 +390,7 @@ static int read_snapshots(struct incidents *s, size_t i)
 		incidents_clear_groups(s);
 		incidents_clear_stalls(s);
 		s->incident.during = s->incident.baseline = NULL;
+		s->incident.ended = ended_unknown;
 		s->incident.findings = NULL;
 		s->incident.where = (struct incident_ram){};
 		s->incident.ram = (struct ram_changes){};
@@ -385,6 +405,7 @@ static int read_snapshots(struct incidents *s, size_t i)
 	incidents_clear_groups(s);
 	s->incident.during = NULL;
 	s->incident.findings = NULL;
+	s->incident.ended = ended_unknown;
 	s->incident.limit_before = 0;
 	s->frame = frame;
 	r = incidents_read_frame(s, frame, &s->during);
@@ -408,6 +429,8 @@ static int read_snapshots(struct incidents *s, size_t i)
 	choose_baseline(&s->incident, s->before);
 	find_lowered_limit(s, frame);
 	incident_find_ram(&s->incident, s->just_before_read ? &s->just_before : NULL);
+	if (r == 0)
+		r = read_ended(s, frame);
 	if (r == 0)
 		r = read_ram(s, frame);
 	if (r == 0)

@@ -32,6 +32,7 @@ void incidents_close(struct incidents *s)
 	arena_done(&s->stalls.arena);
 	arena_done(&s->names);
 	arena_done(&s->joined);
+	ended_sum_done(&s->ended);
 	snapshot_done(&s->during);
 	snapshot_done(&s->just_before);
 	for (int w = 0; w < INCIDENT_WINDOWS; w++)

@@ -38,6 +38,7 @@ struct incidents {
 	struct incident incident;
 	char workload[EVENT_WORKLOAD];
 	size_t frame;		   /* of incident.during */
+	struct ended_sum ended;	   /* has the texts of incident.ended */
 	struct arena names;	   /* of incident.file */
 	struct arena joined;	   /* texts of groups by several columns */
 	const struct field *group; /* of --group-by; NULL: programs */

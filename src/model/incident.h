@@ -143,6 +143,8 @@ struct incident {
 	struct incident_charge charge[INCIDENT_PARTS];
 	size_t charges;		   /* 0: they are not known */
 	struct incident_ram where; /* parts: unless a cgroup was short */
+	/* What ended before the snapshot at the event, in a minute or a longer interval. */
+	struct ended_processes ended;
 	/* From the census nearest to that snapshot to the one nearest to the event. */
 	struct ram_changes ram;
 };

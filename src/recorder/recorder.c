@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
 
@@ -67,7 +68,17 @@ void recorder_turn_ended(struct recorder *r)
 
 const struct ended_processes *recorder_read_ended(struct recorder *r)
 {
-	return r->ended ? ended_watch_read(r->ended) : NULL;
+	const struct ended_processes *ended = NULL;
+	int err = r->ended ? ended_watch_read(r->ended, &ended) : 0;
+
+	/* Until Linux 5.18, maps can be read with CAP_BPF alone where others may not use BPF. */
+	if (err < 0 && err != -EAGAIN && err != -ENOMEM) {
+		log_notice(r->options.quiet, "peaks of processes that ended are not recorded: %s",
+			   strerror(-err));
+		ended_watch_close(r->ended);
+		r->ended = NULL;
+	}
+	return ended;
 }
 
 int recorder_open(struct recorder *r, const struct options *o)

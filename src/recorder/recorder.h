@@ -14,17 +14,12 @@ struct recorder {
 	struct session session;
 	struct output file;
 	struct recording_writer writer;
-	struct process_list all; /* every process of a snapshot */
-	unsigned census_in;	 /* snapshots until one has a census; 0: the next one */
-	int64_t census_ms;	 /* ram.taken_ms of the last one */
-	int failed;		 /* the exit code, if a frame failed after the first */
-	bool stalls;		 /* of --keep: memory is short: who waits is read */
-	bool selects;		 /* a filter is set: other processes are not recorded */
 	struct process_list all;   /* every process of a snapshot */
 	struct ended_watch *ended; /* NULL: peaks of processes that ended are not kept */
 	unsigned census_in;	   /* snapshots until one has a census; 0: the next one */
 	int64_t census_ms;	   /* ram.taken_ms of the last one */
 	int failed;		   /* the exit code, if a frame failed after the first */
+	bool stalls;		   /* of --keep: memory is short: who waits is read */
 	bool selects;		   /* a filter is set: other processes are not recorded */
 	char selection[256];
 };

@@ -3,6 +3,7 @@
 #include "report/diff.h"
 
 #include "fields/change_fields.h"
+#include "report/ended.h"
 #include "report/json.h"
 #include "write/field_text.h"
 #include "write/grid.h"
@@ -61,6 +62,7 @@ static void put_notes(void *arg, struct strbuf *out)
 			0, width);
 	say_all(out, &(struct said){.sentences = &changes_missing, .row = &t->r->changes->total}, 0,
 		width);
+	render_ended(out, &t->r->ended, &ended_between_said, t->r->ended_shown, t->style);
 }
 
 static void add_column(struct diff_table *t, const struct field *f)
@@ -126,6 +128,7 @@ static void put_totals(struct json_writer *w, const struct diff_report *r)
 	json_u64(w, "small_changes", r->small);
 	json_u64(w, "rows_not_written", r->changes->count - r->shown);
 	json_all(w, &change_machine_fields, &r->ram, NULL, false);
+	json_all(w, &ended_fields, &r->ended, NULL, false);
 }
 
 void render_diff_json(struct strbuf *out, const struct diff_report *r)
@@ -134,7 +137,7 @@ void render_diff_json(struct strbuf *out, const struct diff_report *r)
 	struct change_keys keys;
 
 	change_keys_set(&keys, r->group);
-	json_document_begin(w, "zmem.diff", "1.3", r->after);
+	json_document_begin(w, "zmem.diff", "1.4", r->after);
 	json_newline(w);
 	put_totals(w, r);
 	json_newline(w);

@@ -14,7 +14,9 @@ struct diff_report {
 	const char *what;	   /* in words: "PSS and swap" */
 	const struct group_changes *changes;
 	struct ram_changes ram;
-	size_t shown; /* the first rows; the table sums the others */
+	struct ended_processes ended; /* between them */
+	size_t ended_shown;	      /* rows of the table */
+	size_t shown;		      /* the first rows; the table sums the others */
 	size_t small; /* rows that are left out because they changed by less than a page */
 };
 

@@ -7,8 +7,10 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "fields/ended_fields.h"
 #include "fields/incident_fields.h"
 #include "fields/incident_said.h"
+#include "report/ended.h"
 #include "report/findings.h"
 #include "write/field_text.h"
 #include "write/format.h"
@@ -424,6 +426,7 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 	     key < INCIDENT_KEYS && !incident_is_of_cgroup(i); key++)
 		put_largest(out, i, (enum incident_key)key, rows, style);
 	put_growths(out, i, rows, style);
+	render_ended(out, &i->ended, &ended_before_said, rows, style);
 }
 
 /* ---- what to type next ---- */
@@ -551,6 +554,7 @@ void render_incidents_json(struct incidents_json *j, const struct incident *i)
 	strbuf_puts(j->out, j->count++ ? ",\n" : "\n");
 	json_begin(w, '{');
 	json_all(w, kind_of(i)->fields, i->event, i, false);
+	json_all(w, &ended_fields, &i->ended, NULL, false);
 	json_key_name(w, "findings");
 	if (i->findings)
 		json_put_findings(w, i->findings, FINDING_WARNING);

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include "fields/ended_fields.h"
 #include "fields/result_fields.h"
 #include "report/findings.h"
 #include "report/head.h"
@@ -119,6 +120,8 @@ void json_snapshot(struct json_writer *w, const struct result *r)
 	json_object(w, "system");
 	json_all(w, &system_values, r->snapshot, NULL, false);
 	json_all(w, &system_ram, r->snapshot, NULL, false);
+	if (r->snapshot->system.ended)
+		json_all(w, &ended_fields, r->snapshot->system.ended, NULL, false);
 	json_end(w, '}');
 }
 

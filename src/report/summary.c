@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "fields/ended_fields.h"
 #include "fields/summary_said.h"
 #include "report/report.h"
 #include "write/say.h"
@@ -98,6 +99,16 @@ void summary_print(struct strbuf *out, const struct result *r, const struct tabl
 					 s->balance.shmem_not_in_pss_known,
 				 s->balance.shmem_not_in_pss, UNMAPPED_PART);
 	say_all(out, &said, 0, style->width);
+}
+
+void summary_print_ended(struct strbuf *out, const struct result *r,
+			 const struct table_style *style)
+{
+	const struct ended_processes *ended = r->snapshot->system.ended;
+
+	if (ended && !r->memcgs)
+		say_all(out, &(struct said){&ended_line, ended, NULL, style->bytes}, 0,
+			style->width);
 }
 
 static void find_unsorted(const struct result *r, const struct field *sorted, struct summary *ret)

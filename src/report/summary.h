@@ -20,5 +20,8 @@ void summary_print_notes(struct strbuf *out, const struct result *r,
  * style's `nothing`. With a head (report/head.h) the machine is not told again.
  */
 void summary_print(struct strbuf *out, const struct result *r, const struct table_style *style);
+/* Of a recording: which processes ended before. */
+void summary_print_ended(struct strbuf *out, const struct result *r,
+			 const struct table_style *style);
 
 #endif

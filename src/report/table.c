@@ -179,6 +179,7 @@ static void put_notes(void *arg, struct strbuf *out)
 	const struct table *t = arg;
 
 	summary_print(out, t->r, t->style);
+	summary_print_ended(out, t->r, t->style);
 	summary_print_notes(out, t->r, t->style);
 	if (t->style->recorded) {
 		struct line line = {.out = out};

@@ -56,6 +56,13 @@ void replay_note_lost(struct replay *r, bool quiet, const char *why);
  * are not. Returns 0 or -ENOMEM.
  */
 int replay_find_census(struct replay *r, size_t frame, bool later, struct snapshot *s);
+/*
+ * Sums the processes that ended before each of these frames, since the one before it. `unbroken`:
+ * only of those frames behind the last one that lacks them, or in front of which frames are
+ * missing. Returns 0 or -ENOMEM.
+ */
+int replay_sum_ended(struct replay *r, size_t first, size_t last, bool unbroken,
+		     struct ended_sum *ret);
 /* The frame of the moment of an event, or the one before it, from 0. False: there is none. */
 bool replay_event_frame(const struct replay *r, size_t event, size_t *ret);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/count.h"
+#include "report/ended.h"
 #include "report/findings.h"
 #include "report/head.h"
 #include "report/summary.h"
@@ -36,6 +37,12 @@ static unsigned finding_lines(const struct shared *v)
 	return (unsigned)(count < most ? count : most);
 }
 
+/* Of a recording: which processes ended since the snapshot before. */
+static bool shows_ended(const struct shared *v)
+{
+	return v->rows.r->snapshot->system.ended && v->height >= TALL;
+}
+
 unsigned head_lines(const struct shared *v, bool low)
 {
 	struct head h;
@@ -43,7 +50,7 @@ unsigned head_lines(const struct shared *v, bool low)
 	if (!v->rows.r)
 		return 0;
 	head_begin(&h, v->rows.r->snapshot, NULL, &v->style);
-	return ram_lines(v, &h, low) + (v->height >= 10) + finding_lines(v);
+	return ram_lines(v, &h, low) + (v->height >= 10) + finding_lines(v) + shows_ended(v);
 }
 
 void head_draw(const struct shared *v, struct screen *s, bool low, const struct ram *ram)
@@ -69,6 +76,11 @@ void head_draw(const struct shared *v, struct screen *s, bool low, const struct 
 	}
 	if (v->height >= 10) {
 		head_put_swap(&h, &s->pen);
+		screen_line(s, LOOK_PLAIN);
+	}
+	if (shows_ended(v)) {
+		ended_put(&s->pen, h.snapshot->system.ended,
+			  style.bytes ? SIZES_EXACT : SIZES_SHORT);
 		screen_line(s, LOOK_PLAIN);
 	}
 }

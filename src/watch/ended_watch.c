@@ -264,14 +264,14 @@ static uint64_t count_missed(struct ended_watch *w)
 	return w->missed - before;
 }
 
-const struct ended_processes *ended_watch_read(struct ended_watch *w)
+int ended_watch_read(struct ended_watch *w, const struct ended_processes **ret)
 {
 	const uint32_t turn = w->settings.turn ^ 1;
 	const uint64_t took_ms = (w->turned_us - w->began_us) / 1000 + ENDED_TICK_MS / 2;
 	int r;
 
 	if (!w->unread)
-		return NULL;
+		return -EAGAIN;
 	w->unread = false;
 	ended_sum_clear(&w->sum);
 	r = read_rest(w, turn);
@@ -282,5 +282,7 @@ const struct ended_processes *ended_watch_read(struct ended_watch *w)
 	w->sum.all.over_ms =
 		took_ms < ENDED_TICK_MS ? ENDED_TICK_MS : took_ms / ENDED_TICK_MS * ENDED_TICK_MS;
 	ended_sum_end(&w->sum, &w->ended);
-	return r == 0 ? &w->ended : NULL;
+	if (r == 0)
+		*ret = &w->ended;
+	return r;
 }

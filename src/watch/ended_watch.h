@@ -17,10 +17,10 @@ int ended_watch_open(struct diag *diag, struct ended_watch **ret);
  */
 void ended_watch_turn(struct ended_watch *w);
 /*
- * The processes of the turn before, which are valid until the next call. NULL: they cannot be read,
- * or were read.
+ * The processes of the turn before, which are valid until the next call. Returns 0 or a negative
+ * errno; -EAGAIN: they were read.
  */
-const struct ended_processes *ended_watch_read(struct ended_watch *w);
+int ended_watch_read(struct ended_watch *w, const struct ended_processes **ret);
 void ended_watch_close(struct ended_watch *w);
 
 #endif

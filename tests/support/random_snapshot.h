@@ -347,7 +347,7 @@ static inline void random_ended(struct random *r, struct snapshot *s)
 	s->system.ended = NULL;
 	if (random_below(r, 2))
 		return;
-	ended->over_ms = 1 + random_below(r, INT64_MAX);
+	ended->over_ms = 1 + random_below(r, 1 << 30);
 	ended->others = random_value(r);
 	ended->others_peak = random_value(r);
 	ended->missed = random_value(r);

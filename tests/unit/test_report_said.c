@@ -6,6 +6,7 @@
 
 #include <time.h>
 
+#include "fields/ended_fields.h"
 #include "fields/system_said.h"
 #include "query/change.h"
 #include "query/result.h"
@@ -212,6 +213,7 @@ static void make_snapshot(struct random *r, const struct table_style *style, str
 	head_begin(&head, &w.snapshot, w.snapshot.system.ram, style);
 	head_print(text, &head, SIZE_MAX);
 	summary_print(text, &w.result, &of);
+	summary_print_ended(text, &w.result, &of);
 	summary_print_notes(text, &w.result, &of);
 	findings_print_next(text, &found, least, NULL, style->width);
 	render_json(json, &w.result);
@@ -239,6 +241,9 @@ static void make_diff(struct random *r, const struct table_style *style, struct 
 	report.shown = random_below(r, changes.count + 1);
 	report.small = random_few(r);
 	random_changes(&before, &after, &report.ram);
+	if (after.snapshot.system.ended)
+		report.ended = *after.snapshot.system.ended;
+	report.ended_shown = random_below(r, ENDED_MAX + 1);
 	render_diff_table(text, &report, style);
 	render_diff_json(json, &report);
 }
@@ -435,6 +440,7 @@ static void make_incident(struct random *r, const struct table_style *style, str
 		i.file[f] = (struct shared_file){
 			.name = "<file>", .resident = random_few(r), .swapped = random_few(r)};
 	i.files_ms = i.files ? event.time_ms - 10000 + (int64_t)random_below(r, 20000) : 0;
+	i.ended = now.snapshot.system.ended ? *now.snapshot.system.ended : ended_unknown;
 	incident_add_charges(&i);
 	render_incident(text, &i, 3, style);
 	render_incidents_json_begin(&document);
