@@ -118,14 +118,18 @@ def jobs(until):
             size = random.Random(count % 60).randint(5, 200)
             running.append(subprocess.Popen((sys.executable, "-c", JOB, "job%d" % (count % 60), str(size))))
             count += 1
-        time.sleep(0.01)
+        time.sleep(0.01)  # time itself: jobs end meanwhile
     for job in running:
         job.wait()
     return count
 
 
+def nothing(until):
+    time.sleep(until - time.monotonic())  # time itself: it is measured
+
+
 def measure_bytes(seconds):
-    for machine, load in ("as it is", lambda until: time.sleep(until - time.monotonic())), ("busy", jobs):
+    for machine, load in ("as it is", nothing), ("busy", jobs):
         with Recorder(("--no-ended",), "1") as without, Recorder((), "1") as kept:
             before = kept.bytes() - without.bytes()
             ran = load(time.monotonic() + seconds)

@@ -8,6 +8,7 @@
 #include "fields/compare_fields.h"
 #include "fields/define.h"
 #include "fields/head_said.h"
+#include "fields/ended_fields.h"
 #include "fields/file_said.h"
 #include "fields/finding_said.h"
 #include "fields/growth_said.h"
@@ -222,6 +223,10 @@ TEST(all)
 		&incident_inside_said,
 		&incident_largest_said,
 		&incident_limited_said,
+		&ended_before_said,
+		&ended_between_said,
+		&ended_line,
+		&ended_missed_said,
 		&incident_machine_said,
 		&incident_unread_said,
 		&signal_line,
