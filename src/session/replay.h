@@ -59,7 +59,7 @@ int replay_find_census(struct replay *r, size_t frame, bool later, struct snapsh
 /*
  * Sums the processes that ended before each of these frames, since the one before it. `unbroken`:
  * only of those frames behind the last one that lacks them, or in front of which frames are
- * missing. Returns 0 or -ENOMEM.
+ * missing. Of many frames only the last ones are looked at. Returns 0 or -ENOMEM.
  */
 int replay_sum_ended(struct replay *r, size_t first, size_t last, bool unbroken,
 		     struct ended_sum *ret);

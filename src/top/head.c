@@ -38,9 +38,9 @@ static unsigned finding_lines(const struct shared *v)
 }
 
 /* Of a recording: which processes ended since the snapshot before. */
-static bool shows_ended(const struct shared *v)
+static bool shows_ended(const struct shared *v, bool low)
 {
-	return v->rows.r->snapshot->system.ended && v->height >= TALL;
+	return v->rows.r->snapshot->system.ended && v->height >= TALL && !low;
 }
 
 unsigned head_lines(const struct shared *v, bool low)
@@ -50,7 +50,7 @@ unsigned head_lines(const struct shared *v, bool low)
 	if (!v->rows.r)
 		return 0;
 	head_begin(&h, v->rows.r->snapshot, NULL, &v->style);
-	return ram_lines(v, &h, low) + (v->height >= 10) + finding_lines(v) + shows_ended(v);
+	return ram_lines(v, &h, low) + (v->height >= 10) + finding_lines(v) + shows_ended(v, low);
 }
 
 void head_draw(const struct shared *v, struct screen *s, bool low, const struct ram *ram)
@@ -78,7 +78,7 @@ void head_draw(const struct shared *v, struct screen *s, bool low, const struct 
 		head_put_swap(&h, &s->pen);
 		screen_line(s, LOOK_PLAIN);
 	}
-	if (shows_ended(v)) {
+	if (shows_ended(v, low)) {
 		ended_put(&s->pen, h.snapshot->system.ended,
 			  style.bytes ? SIZES_EXACT : SIZES_SHORT);
 		screen_line(s, LOOK_PLAIN);

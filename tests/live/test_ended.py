@@ -14,7 +14,8 @@ import tempfile
 
 import paths  # noqa: F401
 import oom
-from outcome import PROGRAM, exit_code, result, run_checks, wait_until
+from outcome import PROGRAM, exit_code, need, result, run_checks, wait_until
+from terminal import Tmux
 
 PYTHON = "/usr/bin/python3"
 SAYS = """
@@ -175,6 +176,9 @@ def check_shown(recorder, directory):
     result("\nbegan and ended, or ended, between the two" in text and "zmem-shown" in text, "the text of diff", text)
     text = run("--replay", recorder.path)
     result("\nended in the " in text, "the text of a snapshot", text)
+    if need("tmux", "top"):
+        with Tmux((PROGRAM, "top", "--replay", recorder.path), columns=100, rows=30) as tmux:
+            tmux.shows("top", "\nended in the ")
     document = oom.document("--replay", recorder.path)["system"]
     result(document["ended_ms"] > 0 and document["ended_missed_count"] >= 0 and isinstance(document["ended"], list),
            "and its JSON", document.get("ended_ms"))
