@@ -223,7 +223,7 @@ static void show_none(struct incidents *s)
 	const bool range = s->options->since || s->options->until;
 	struct strbuf *out = &s->out.buf;
 
-	strbuf_printf(out, "no OOM kill and no shortage of memory was recorded%s\n",
+	strbuf_printf(out, "no OOM kill, no shortage of memory and no signal was recorded%s\n",
 		      range ? " in this time" : "");
 	if (!gaps.count)
 		return;

@@ -40,14 +40,14 @@ SENTENCES(kill_heading, &incident_kill_fields, NULL,
 SENTENCES(signal_heading, &incident_signal_fields, &heading,
 	  "{signal_name} at {time_ms}[  (event:{id})]");
 SENTENCES(signal_line, &incident_signal_fields, &heading,
-	  "[{sender.name|60}||a process that is not known] sent {signal_name} to "
-	  "[{?several}[{workload}||no cgroup that is known]: {receivers_count} processes"
-	  "||[{victim.name|60}||a process that is not known][ (PID {victim.pid})]]"
+	  "[{sender.name|60}||an unknown process] sent {signal_name} to "
+	  "[{?several}[{workload}||an unknown cgroup]: {receivers_count} processes"
+	  "||[{victim.name|60}||an unknown process][ (PID {victim.pid})]]"
 	  "[, {receivers_bytes+}]"
-	  "[, and to {signals_missed_all+} more that {was/were} only counted]");
+	  "[, and {signals_missed_all+} more that {was/were} only counted]");
 #define UNRECORDED "{oom_kills} OOM kill{s} not recorded"
 SENTENCES(unrecorded_line, &incident_unrecorded_fields, NULL,
-	  UNRECORDED " since {since_ms}[, in {cgroup}]");
+	  UNRECORDED ", {since_ms|16} to then[, in {cgroup}]");
 SENTENCES(unrecorded_heading, &incident_unrecorded_fields, NULL,
 	  "[event:{number+}  ]" UNRECORDED "[  (event:{id})]");
 SENTENCES(unrecorded_said, &incident_unrecorded_fields, NULL,
@@ -127,6 +127,7 @@ static const struct event_level *swap_level(const struct event_record *e)
 SAID(limit_of, TEXT, value_text(limit_of(r)));
 FLAG(of_swap, event_level_at_limit(r) && event_limit_is_memsw(r, event_level_at_limit(r)));
 FLAG(from_counts, event_number(r, EVENT_SOURCE) == EVENT_FROM_COUNTS);
+FLAG(from_log, event_has(r, EVENT_SOURCE) && event_number(r, EVENT_SOURCE) == EVENT_FROM_LOG);
 /* A limit that was lowered may be far below what is charged. */
 static uint64_t usage_above(const struct event_record *e)
 {
@@ -189,18 +190,18 @@ FLAG(after_kill, i->files_ms >= r->time_ms && !incident_is_pressure(i));
 	"{files*3: {name|100} {resident_bytes}[ and {swapped_bytes+} in swap]}"                    \
 	"[ ({files_before_ms} before)||{?after_kill} (after the kill)]"
 
-static FIELDS(limit, &field_limit_of, &field_of_swap, &field_from_counts, &field_usage_above,
-	      &field_swap_usage, &field_swap_limit, &field_charges, &field_worth, &field_of_machine,
-	      &field_files_before_ms, &field_after_kill);
+static FIELDS(limit, &field_limit_of, &field_of_swap, &field_from_counts, &field_from_log,
+	      &field_usage_above, &field_swap_usage, &field_swap_limit, &field_charges,
+	      &field_worth, &field_of_machine, &field_files_before_ms, &field_after_kill);
 
 SENTENCES(
 	kill_limit_said, &incident_kill_fields, &limit,
 	"  limit reached: [{limit_of}[ {cgroup}][ ({limit_owner})]"
 	"[, {limit_bytes}[{?of_swap} of memory and swap]"
-	"[ (lowered: {limit_before_bytes+} {limit_before_ms} before)]]"
-	"[, {usage_above+} in use][{?from_counts} (from memory.events)]"
+	"[ (was {limit_before_bytes+} {limit_before_ms} before)]]"
+	"[, {usage_above+} in use][{?from_counts} (from memory.events)||{?from_log} (from the kernel's log)]"
 	"||not known ({constraint_reason})]",
-	"  it was filled by: {charges: {part}[ {?at_least}at least] {bytes}[ (page tables {page_tables+})|| (slab {slab+})]}"
+	"  filled by: {charges: {part}[ {?at_least}at least] {bytes}[ (page tables {page_tables+})|| (slab {slab+})]}"
 	"[; swap {swap_usage}[ of {swap_limit}]]",
 	FILES);
 
@@ -211,7 +212,7 @@ SAID(level_usage, BYTES, value_bytes(r->level->usage != EVENT_UNLIMITED, r->leve
 SAID(level_limit, BYTES, value_bytes(r->level->limit != EVENT_UNLIMITED, r->level->limit));
 static FIELDS(level, &field_level_path, &field_level_usage, &field_level_limit);
 SENTENCES(kill_level_said, &level, NULL,
-	  "  limit of {level_path}: {level_usage~} of {level_limit}");
+	  "  {level_path} uses {level_usage~} of its limit {level_limit}");
 
 /* ---- processes ---- */
 
@@ -248,8 +249,12 @@ SAID(no_table, TEXT, value_text(no_table(i)));
 FLAG(held_any, event_has(r, EVENT_RSS_ANON) || event_has(r, EVENT_RSS_FILE) ||
 		       event_has(r, EVENT_RSS_SHMEM) || event_has(r, EVENT_SWAP) ||
 		       event_has(r, EVENT_PGTABLES));
-static FIELDS(victim, &field_several, &field_held_any, &field_container_part, &field_unit_part,
-	      &field_own_limit, &field_listed, &field_left_out, &field_no_table);
+/* Of a whole table there is nothing to say. */
+FLAG(partly, !is_listed(r) || !event_number(r, EVENT_TABLE) || event_number(r, EVENT_LOST) ||
+		     event_number(r, EVENT_LATE) || event_number(r, EVENT_MISSED));
+static FIELDS(victim, &field_partly, &field_equal_kills, &field_several, &field_held_any,
+	      &field_container_part, &field_unit_part, &field_own_limit, &field_listed,
+	      &field_left_out, &field_no_table);
 
 #define VICTIM(how)                                                                                \
 	"  " how ": {victim.name~|60}[, PID {victim.pid}][, user {victim.user}]"                   \
@@ -265,27 +270,28 @@ static FIELDS(victim, &field_several, &field_held_any, &field_container_part, &f
 /* What was not read is said, because a table must not hide it. */
 SENTENCES(
 	kill_victim_said, &incident_kill_fields, &victim,
-	"  the allocation: {gfp}[, order {order}]",
+	"{?equal_kills}  the newest of {equal_kills} kills of this program[ in {workload}], in {span_ms}",
+	"  failed allocation: {gfp}[, order {order}]",
 	"  killed as a group: {group_kills+} process{es}, of which this one was the first",
 	VICTIM("killed"),
-	"  [{?listed}{processes_recorded} process{es} {was/were} read in the kernel at that moment"
-	"[, in {kernel_ns}]||of the same burst as the kill before: the victim alone was read]"
+	"{?partly}  [{?listed}{processes_recorded} process{es} {was/were} read in the kernel at that moment"
+	"||within a second of another kill: only the victim was read]"
 	"[; {?left_out}the table of this kill was not recorded[: {no_table}]]"
-	"[; {processes_lost+} had no room]"
+	"[; {processes_lost+} did not fit the buffer]"
 	"[; {?processes_late}[{processes_unread+} other{s} {was/were}"
-	"||more than {processes_unread_least+} other{s} {was/were}||others were] not read: the time "
-	"was over[ ({processes_earlier+} {has/have} the values of the snapshot before)]]"
-	"[; {kills_missed+} kill{s} before it {was/were} only counted]");
+	"||more than {processes_unread_least+} other{s} {was/were}||others were] not read within 5 ms"
+	"[ ({processes_earlier+} {has/have} the values of the snapshot before)]]"
+	"[; {kills_missed+} earlier kill{s} {has/have} only a count]");
 
-/* Of a process that is not known, the recorder saw no PID. */
+/* Of an unknown process, the recorder saw no PID. */
 SENTENCES(
 	signal_said, &incident_signal_fields, &victim,
 	"  sent by: [{sender.name~|60}, PID {sender.pid}, uid {sender.uid~}||not known (a process "
 	"outside of the recorder's PID namespace, or one that ended)][, unit {sender.unit}]"
 	"[, container {sender.container}]",
-	"{?several}  to [{workload}||no cgroup that is known]: {receivers_count} processes"
+	"{?several}  to [{workload}||an unknown cgroup]: {receivers_count} processes"
 	"[, {receivers_bytes}]; the first of them follows",
-	"  {signals_missed_all+} signal{s} before {was/were} only counted", VICTIM("received by"));
+	"  {signals_missed_all+} more signal{s} {was/were} only counted", VICTIM("received by"));
 
 /* ---- a shortage ---- */
 
@@ -311,14 +317,14 @@ static FIELDS(shortage, &field_stalled, &field_little_ram, &field_little_swap, &
 SENTENCES(
 	pressure_signs_said, &incident_pressure_fields, &shortage,
 	"{?causes}  signs:[, {?stalled}tasks waited for memory][, {?little_ram}little RAM was available]"
-	"[, {?little_swap}little swap was free][, {?read_again}much was read again]",
+	"[, {?little_swap}little swap was free][, {?read_again}much was read back (refaults)]",
 	"  at the worst[ ({worst_when})]: RAM available {memory_available_least_bytes~}"
-	"[, swap free {swap_free_least_bytes}][, PSI full {worst_full} %]",
-	"  waited most (part of 10 s): "
+	"[, swap free {swap_free_least_bytes}][, PSI full avg10 {worst_full} %]",
+	"  highest PSI some avg10: "
 	"{stalled_cgroups*5: {kind} {name} {psi_some_avg10_hundredths} %}",
 	FILES,
 	"  meanwhile: {oom_kills} OOM kill{s}[, some task waited for {stalled_us}]"
-	"[, {refaulted_bytes} was read again]");
+	"[, {refaulted_bytes} was read back]");
 
 /* ---- the machine at that time ---- */
 
@@ -335,22 +341,29 @@ SAID(where_before_ms, AMOUNT,
 WORTH(large_pool, pool);
 WORTH(large_locked, locked);
 FLAG(no_victim, incident_is_no_victim(i));
-static FIELDS(machine, &field_no_victim, &field_ram, &field_where_before_ms, &field_large_pool,
-	      &field_large_locked);
+FLAG(of_cgroup, incident_is_of_cgroup(i));
+/* A signal, and a kill of a burst, has the snapshot before it. */
+#define THEN_OLD_MS 1000
+SAID(then_before_ms, AMOUNT,
+     value_signed(i->during && !incident_is_pressure(i) &&
+			  r->time_ms - i->during->time_ms >= THEN_OLD_MS,
+		  i->during ? r->time_ms - i->during->time_ms : 0));
+static FIELDS(machine, &field_no_victim, &field_of_cgroup, &field_then_before_ms, &field_ram,
+	      &field_where_before_ms, &field_large_pool, &field_large_locked);
 
 SENTENCES(
 	incident_machine_said, &incident_fields, &machine,
-	"  RAM {system.memory_total_bytes~}, available {system.memory_available_bytes~}; "
+	"  RAM[ {then_before_ms} before]: {system.memory_total_bytes~}, available {system.memory_available_bytes~}; "
 	"[{!system.swap_total_bytes}no swap"
 	"||swap {system.swap_used_bytes} of {system.swap_total_bytes}"
-	"[; in no process {system.swap_unattributed_bytes+}]||swap not known]"
-	"[; zram takes {system.zram_bytes}]",
-	"  where it was[, {where_before_ms} before]: {where.parts*6: {title} {bytes}}"
-	"[; no kill frees the pool of huge pages, {large_pool+}]"
+	"[, {system.swap_unattributed_bytes+} of no process]||swap not known]"
+	"[; zram uses {system.zram_bytes} of RAM]",
+	"  RAM use[ {where_before_ms} before]: {where.parts*6: {title} {bytes}}"
+	"[; of it no kill frees the pool of huge pages, {large_pool+}]"
 	"[; processes have locked {large_locked+} in RAM]",
-	"{!no_victim}  not killed in any case (oom_score_adj -1000): {exempt_processes+} process{es}, "
+	"{!no_victim}  exempt from OOM kills (oom_score_adj -1000): {exempt_processes+} process{es}, "
 	"{exempt_bytes}",
-	"  RAM by class over the last {ram_span_ms}: "
+	"{!of_cgroup}  RAM by class, change in the {ram_span_ms} before: "
 	"[{ram.large*5: {change_bytes} {title}}||no class changed much]");
 
 /* ---- headings of its tables ---- */
@@ -358,27 +371,29 @@ SENTENCES(
 #undef ROW
 #define ROW const struct incident_table *r = row
 FLAG(cut, r->cut);
-FLAG(inside, r->inside);
+SAID(path, TEXT, value_text(r->path));
 FLAG(all, r->all);
 SAID(by, TEXT, value_text(r->by));
 SAID(over_ms, AMOUNT, value_signed(true, r->over_ms));
 SAID(before_ms, AMOUNT, value_signed(r->before_ms > 0, r->before_ms));
 FLAG(less, r->less);
-static FIELDS(tables, &field_cut, &field_inside, &field_all, &field_by, &field_over_ms,
+static FIELDS(tables, &field_cut, &field_path, &field_all, &field_by, &field_over_ms,
 	      &field_before_ms, &field_less);
 /* Of a kill that has no table of its own. */
 #define AGE "[, {before_ms} before[{?less}, without those killed since]]"
 
-SENTENCES(incident_limited_said, &tables, NULL,
-	  "  cgroups at a limit over the last {over_ms} (kills, at memory.max, at high):");
+SENTENCES(
+	incident_limited_said, &tables, NULL,
+	"  cgroups with processes that reached a limit in the {over_ms} before (kills, limit hits, "
+	"high hits):");
 SENTENCES(incident_largest_said, &tables, NULL,
 	  "  held most[{?cut} of those that were read], by {by}" AGE
 	  " (anonymous memory and swap; processes):");
 SENTENCES(incident_inside_said, &tables, NULL,
-	  "  in that cgroup[, {?cut}of those that were read][, by {by}]" AGE
+	  "  in {path|60}[, {?cut}of those that were read][, by {by}]" AGE
 	  " (anonymous memory and swap; shared memory; processes):");
 SENTENCES(incident_unread_said, &tables, NULL,
-	  "  in that cgroup: not read (nothing was recorded in the second before the kill)");
+	  "  in {path|60}: not read (nothing was recorded in the second before the kill)");
 SENTENCES(incident_grew_said, &tables, NULL,
-	  "  grew[{?inside} in that cgroup] over the last {over_ms}[, {?all}which is all that was "
-	  "recorded]:");
+	  "  grew[ in {path|60}] in the {over_ms} before[, {?all}which is all that was recorded] "
+	  "(anonymous memory and swap; processes):");

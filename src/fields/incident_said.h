@@ -19,10 +19,10 @@ extern const struct sentences kill_limit_said, kill_victim_said, signal_said, pr
 extern const struct sentences incident_machine_said;
 /* What a table of an event lists. */
 struct incident_table {
-	bool cut;	/* not all processes were read */
-	bool inside;	/* of the cgroup that reached its limit */
-	bool all;	/* that time is all that was recorded */
-	const char *by; /* the columns of its groups; NULL: programs */
+	bool cut;	  /* not all processes were read */
+	const char *path; /* or name of the cgroup that reached its limit; NULL: the machine */
+	bool all;	  /* that time is all that was recorded */
+	const char *by;	  /* the columns of its groups; NULL: programs */
 	int64_t over_ms;
 	int64_t before_ms; /* it is so much older than the event; 0: it is of its moment */
 	bool less;	   /* without those that were killed since */

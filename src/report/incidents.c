@@ -90,6 +90,7 @@ static void put_bytes_right(struct line *l, const struct table_style *style, boo
 #define LIST_AROUND  45
 #define LIST_NAME    16
 #define CGROUP_WIDTH 20
+#define LIMIT_WIDTH  13
 
 struct incident_columns incident_columns(unsigned when, const struct table_style *style)
 {
@@ -112,8 +113,8 @@ void render_incident_heading(struct strbuf *out, const struct incident_columns *
 	if (!style->header)
 		return;
 	l.attr = ATTR_BOLD;
-	line_printf(&l, "EVENT  %-*s  %-13s  %7s  %10s  ", (int)columns->when, "WHEN", "LIMIT OF",
-		    "PID", "HELD");
+	line_printf(&l, "EVENT  %-*s  %-*s  %7s  %10s  ", (int)columns->when, "WHEN", LIMIT_WIDTH,
+		    "LIMIT OF", "PID", "HELD");
 	if (columns->cgroup)
 		line_printf(&l, "%-*s  ", (int)columns->cgroup, "CGROUP");
 	line_printf(&l, "NAME");
@@ -224,7 +225,11 @@ void render_incident_line(struct strbuf *out, const struct incident *i,
 			   (unsigned)strlen("EVENT  "));
 		return;
 	}
-	line_printf(&l, "  %-13s  ", or_dash(constraint));
+	line_blanks(&l, 2);
+	/* Where the cgroup has no column, its name says more than "memcg". */
+	if (!columns->cgroup && incident_is_of_cgroup(i))
+		constraint = or_dash(place_of(e));
+	line_blanks(&l, LIMIT_WIDTH + 2 - line_text_middle(&l, or_dash(constraint), LIMIT_WIDTH));
 	if (event_has(e, EVENT_PID))
 		line_printf(&l, "%7llu", (unsigned long long)e->number[EVENT_PID]);
 	else
@@ -282,6 +287,8 @@ static void put_group(struct strbuf *out, const struct group_change *c, bool gre
 	line_text(&l, c->group ? c->group : "(none)", 0);
 	if (c->missing)
 		line_printf(&l, " (%u not read)", c->missing);
+	if (grew && !c->procs_before)
+		line_printf(&l, " (began)");
 	line_end(&l);
 }
 
@@ -304,6 +311,14 @@ static void put_largest(struct strbuf *out, const struct incident *i, enum incid
 		put_group(out, &g->item[n], false, NULL, style);
 }
 
+/* The cgroup that reached its limit, by its name if it has one. */
+static const char *limit_name(const struct event_record *e)
+{
+	const char *owner = event_text(e, EVENT_LIMIT_OWNER);
+
+	return owner ? owner : event_text(e, EVENT_LIMIT_CGROUP);
+}
+
 /* The processes of the cgroup, with their shared memory, which may be what filled it. */
 static void put_largest_inside(struct strbuf *out, const struct incident *i, size_t rows,
 			       const struct table_style *style)
@@ -311,6 +326,7 @@ static void put_largest_inside(struct strbuf *out, const struct incident *i, siz
 	const struct group_changes *g = &i->largest_inside;
 	const struct incident_table table = {
 		.cut = snapshot_is_cut(i->during),
+		.path = limit_name(i->event),
 		.by = i->group_by,
 		.before_ms = i->table_age_ms,
 		.less = true,
@@ -332,13 +348,13 @@ static bool put_growth(struct strbuf *out, const struct incident *i, enum incide
 		       size_t rows, const struct table_style *style)
 {
 	const struct incident_table table = {
-		.inside = incident_has_inside(i),
+		.path = incident_has_inside(i) ? limit_name(i->event) : NULL,
 		.all = window == INCIDENT_RECORDED,
 		/* Whole seconds, as in JSON. */
 		.over_ms = window == INCIDENT_RECORDED ? i->recorded_ms / 1000 * 1000
 						       : incident_window_ms[window],
 	};
-	const struct group_changes *g = table.inside ? &i->grew_inside[window] : &i->grew[window];
+	const struct group_changes *g = table.path ? &i->grew_inside[window] : &i->grew[window];
 	size_t n;
 
 	if (!i->grew_known[window])
@@ -431,8 +447,6 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 
 /* ---- what to type next ---- */
 
-#define NEXT_WIDTH 80
-
 /* A word that a shell takes as it is. */
 static bool is_word(const char *text)
 {
@@ -440,16 +454,15 @@ static bool is_word(const char *text)
 					   "0123456789/._-+:@,=%")];
 }
 
-/* The name of the event, which stays, or its number, which is shorter. Ends the line. */
-static void put_event(struct strbuf *out, size_t line, const struct incident *i)
+/* The name of the event, which stays; in older recordings it has its number alone. */
+static void put_event(struct strbuf *out, const struct incident *i)
 {
 	const char *id = event_text(i->event, EVENT_ID);
 
-	strbuf_puts(out, "event:");
-	if (id && is_word(id) && (!i->number || out->len - line + strlen(id) <= NEXT_WIDTH))
-		strbuf_printf(out, "%s\n", id);
+	if (id && is_word(id))
+		strbuf_printf(out, "event:%s\n", id);
 	else
-		strbuf_printf(out, "%u\n", i->number);
+		strbuf_printf(out, "event:%u\n", i->number);
 }
 
 /* The beginning of the longest time over which growth is known. False: of none. */
@@ -478,10 +491,10 @@ static bool put_second(struct strbuf *out, int64_t time_ms)
 }
 
 /* A shortage is shown at its worst moment, against its beginning. */
-static void put_moment(struct strbuf *out, size_t line, const struct incident *i)
+static void put_moment(struct strbuf *out, const struct incident *i)
 {
 	if (!incident_is_pressure(i)) {
-		put_event(out, line, i);
+		put_event(out, i);
 		return;
 	}
 	put_second(out, i->during->time_ms);
@@ -490,7 +503,6 @@ static void put_moment(struct strbuf *out, size_t line, const struct incident *i
 
 void render_incident_next(struct strbuf *out, const struct incident *i, const char *dir, bool usual)
 {
-	size_t line = out->len;
 	int64_t from_ms = i->event->time_ms;
 
 	if (!i->during || !is_word(dir) || (!i->number && !event_text(i->event, EVENT_ID)))
@@ -499,15 +511,14 @@ void render_incident_next(struct strbuf *out, const struct incident *i, const ch
 	if (!usual)
 		strbuf_printf(out, "--replay %s ", dir);
 	strbuf_puts(out, "--at ");
-	put_moment(out, line, i);
+	put_moment(out, i);
 	if (incident_is_pressure(i) ? i->during->time_ms / 1000 <= from_ms / 1000
 				    : !first_known(i, &from_ms))
 		return;
-	line = out->len;
 	strbuf_printf(out, "      zmem-bpf diff%s%s --from ", usual ? "" : " ", usual ? "" : dir);
 	put_second(out, from_ms);
-	strbuf_puts(out, " --to ");
-	put_moment(out, line, i);
+	strbuf_puts(out, usual ? " --to " : " \\\n        --to ");
+	put_moment(out, i);
 }
 
 /* ---- JSON ---- */

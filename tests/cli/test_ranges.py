@@ -73,7 +73,7 @@ def check_clock(recordings):
         known = json.loads(done.stdout) if done.returncode == 0 else {"error": done.stderr}
         same(name + ": diff", (known.get("from_ms"), known.get("to_ms")), (1000 * (begin + STEP), 1000 * (begin + (FRAMES - 1) * STEP)))
     # A time between the last snapshot and now.
-    result(re.search(r"no OOM kill and no shortage of memory was recorded in this time$",
+    result(re.search(r"no OOM kill, no shortage of memory and no signal was recorded in this time$",
                      run("incidents", path, "--since", clock(now - 60)).stdout, re.M), "between the last snapshot and now: none",
            run("incidents", path, "--since", clock(now - 60)))
 
@@ -98,7 +98,7 @@ def check_holes(recordings):
                                (5, 90, "from 2023-11-14 10:25:00Z to 2023-11-14 11:30:59Z"),
                                (-30, 90, "from 2023-11-14 10:25:00Z to 2023-11-14 11:30:59Z, and at 1 other time")):
         text = run("incidents", path, "--since", minutes(since), "--until", minutes(until)).stdout
-        result(text.startswith("no OOM kill and no shortage of memory was recorded in this time\n") and
+        result(text.startswith("no OOM kill, no shortage of memory and no signal was recorded in this time\n") and
                ("nothing at all was recorded " + said in text if said else "nothing" not in text),
                "from 10:%02d to 10:%02d" % (since, until), text)
 

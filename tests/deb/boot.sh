@@ -167,7 +167,7 @@ was 'recorder: the time and size of /etc/default' recorder_command '--keep 12h,5
 was 'recorder: a directory of its own' directory '^700 '
 check 'recorder: root shows the recording' jq -es 'length == 1 and .[0].source.counters == "bpf" and any(.[0].processes[]; .pid == 1 and .name == "systemd")' \
 	"$ROOT/result/replayed"
-was 'recorder: no event is a sentence' incidents '^no OOM kill and no shortage of memory was recorded$'
+was 'recorder: no event is a sentence' incidents '^no OOM kill, no shortage of memory and no signal was recorded$'
 equal 'recorder: after an upgrade it goes on in another segment' "$(tr '\n' ' ' <"$ROOT/result/segments")" \
 	'600 0000000001.zmem 600 0000000002.zmem '
 was 'recorder: it runs' recorder_state '^ActiveState=active'

@@ -129,7 +129,7 @@ def check_unrecorded(group, program):
     result(len(found) == 1 and found[0]["oom_kills"] >= 3 and found[0]["since_ms"] < found[0]["time_ms"], "while no recorder ran", found)
     result(found[0]["oom_kills"] > 3 or (found[0]["cgroup"] or "").endswith(os.path.basename(group.path)), "their cgroup", found)
     text = subprocess.run((PROGRAM, "incidents", kept), stdout=subprocess.PIPE, text=True, check=True).stdout
-    result(re.search(r"^ +\d+  .*  \d+ OOM kills not recorded since .*(, in \S+)?$", text, re.M), "in words", text)
+    result(re.search(r"^ +\d+  .*  \d+ OOM kills not recorded, .* to then(, in \S+)?$", text, re.M), "in words", text)
     known = [e["time_ms"] for e in found]
     record(kept, "-c", "2")
     result([e["time_ms"] for e in events(kept)][:1] == known, "once", events(kept))

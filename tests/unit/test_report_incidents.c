@@ -265,7 +265,7 @@ TEST(left_out)
 	event_set(&event, EVENT_KIND, EVENT_OOM_KILL);
 	event_set(&event, EVENT_LISTED, 1);
 	check_text(&i, "\n  killed as a group: 3 processes, of which this one was the first\n");
-	check_text(&i, "\n  of the same burst as the kill before: the victim alone was read\n");
+	check_text(&i, "\n  within a second of another kill: only the victim was read\n");
 	event_set(&event, EVENT_LISTED, 12);
 	check_text(&i, "\n  12 processes were read in the kernel at that moment; the "
 		       "table of this kill was not recorded\n");
@@ -276,7 +276,7 @@ TEST(left_out)
 	event_set(&event, EVENT_LATE, 1);
 	then.collection.earlier = 5; /* of another kill */
 	check_text(&i, "; the table of this kill was not recorded: a later snapshot was recorded "
-		       "before it; others were not read: the time was over\n");
+		       "before it; others were not read within 5 ms\n");
 }
 
 /* Kills while no recorder ran: the line fits 80 columns. */
@@ -294,9 +294,9 @@ TEST(unrecorded)
 	event_set(&event, EVENT_SINCE, BEGAN - 60000);
 	event_set_text(&event, EVENT_ID, "20251122T031415Z-1");
 	render_incident_line(&out, &i, &columns, &at);
-	assert_string_equal(strbuf_str(&out),
-			    "    2  2025-11-22 03:14:15Z  4 OOM kills not recorded since "
-			    "2025-11-22 03:13:15Z\n");
+	assert_string_equal(
+		strbuf_str(&out),
+		"    2  2025-11-22 03:14:15Z  4 OOM kills not recorded, 2025-11-22 03:13 to then\n");
 	check_text(&i, "event:2  4 OOM kills not recorded  (event:20251122T031415Z-1)\n"
 		       "  between 2025-11-22 03:13:15Z and 2025-11-22 03:14:15Z: no recorder ran, "
 		       "or it could not watch kills\n");
@@ -357,12 +357,12 @@ TEST(lowered)
 					      .swap_limit = EVENT_UNLIMITED};
 	incident_add_charges(&i);
 	check_text(&i, "\n  limit reached: memcg /a, 100 MiB\n"
-		       "  it was filled by: processes 90.0 MiB, other 10.0 MiB\n");
+		       "  filled by: processes 90.0 MiB, other 10.0 MiB\n");
 	event.level[0].usage = 131 * MIB;
 	event_set(&event, EVENT_LATE, 1);
 	incident_add_charges(&i);
 	check_text(&i, "\n  limit reached: memcg /a, 100 MiB, 131 MiB in use\n"
-		       "  it was filled by: processes 90.0 MiB, not read 41.0 MiB\n");
+		       "  filled by: processes 90.0 MiB, not read 41.0 MiB\n");
 }
 
 static void check_next(const struct incident *i, const char *dir, bool usual, const char *expected)
@@ -394,7 +394,7 @@ TEST(next)
 	check_next(
 		&i, "/var/lib/recording", false,
 		"next: zmem-bpf top --replay /var/lib/recording --at event:20251122T031415Z-1\n"
-		"      zmem-bpf diff /var/lib/recording --from 2025-11-22T03:13:15Z --to event:2\n");
+		"      zmem-bpf diff /var/lib/recording --from 2025-11-22T03:13:15Z \\\n        --to event:20251122T031415Z-1\n");
 	check_next(&i, "/a b", false, "");
 	event_set_text(&event, EVENT_ID, "$(x)");
 	check_next(&i, "r", true,
@@ -456,13 +456,13 @@ TEST(unread)
 	then.collection.seen = 902;
 	/* As an older version recorded it. */
 	check_json(&i, "\"processes_unread\":null");
-	check_text(&i, "; 2 had no room; others were not read: the time was over\n");
+	check_text(&i, "; 2 did not fit the buffer; others were not read within 5 ms\n");
 	then.collection.not_seen = 102;
 	check_json(&i, "\"processes_unread\":null");
-	check_text(&i, "; more than 100 others were not read: the time was over\n");
+	check_text(&i, "; more than 100 others were not read within 5 ms\n");
 	then.collection.not_seen_known = true;
 	check_json(&i, "\"processes_unread\":100");
-	check_text(&i, "; 100 others were not read: the time was over\n");
+	check_text(&i, "; 100 others were not read within 5 ms\n");
 }
 
 static void set_meminfo(struct snapshot *s, enum meminfo_counter c, uint64_t mib)
@@ -494,7 +494,7 @@ TEST(where_it_was)
 	set_meminfo(&before, MEMINFO_AVAILABLE, 90);
 	set_meminfo(&before, MEMINFO_MLOCKED, 62);
 	incident_find_ram(&i, NULL);
-	check_text(&i, "not killed in any case (oom_score_adj -1000): 1 process, 33.0 MiB\n");
+	check_text(&i, "exempt from OOM kills (oom_score_adj -1000): 1 process, 33.0 MiB\n");
 	check_json(&i, "\"exempt_processes\":1,\"exempt_bytes\":34603008");
 	assert_int_equal(i.where.time_ms, BEGAN);
 	assert_int_equal(i.where.pool, 700 * MIB);
@@ -505,7 +505,7 @@ TEST(where_it_was)
 	i.where.part[0] = (struct incident_ram_part){"huge", "huge pages", 700 * MIB};
 	i.where.part[1] = (struct incident_ram_part){"kernel", "kernel", 40 * MIB};
 	check_text(&i,
-		   "  where it was, 2 s before: huge pages 700 MiB, kernel 40.0 MiB; no kill frees "
+		   "  RAM use 2 s before: huge pages 700 MiB, kernel 40.0 MiB; of it no kill frees "
 		   "the pool of huge pages, 700 MiB; processes have locked 62.0 MiB in RAM\n");
 	check_json(&i, "{\"part\":\"huge\",\"title\":\"huge pages\",\"bytes\":734003200}");
 	set_meminfo(&before, MEMINFO_AVAILABLE, 100);
