@@ -340,8 +340,10 @@ static inline void random_shared(struct random *r, struct snapshot *s)
 	s->system.shared = files;
 }
 
-static inline void random_ended(struct random *r, struct snapshot *s)
+/* The numbers behind it stay what they were: corpora have differences to a random snapshot. */
+static inline void random_ended(const struct random *before, struct snapshot *s)
 {
+	struct random own = *before, *r = &own;
 	struct ended_processes *ended = random_checked(arena_zalloc(&s->arena, 1, sizeof(*ended)));
 
 	s->system.ended = NULL;
