@@ -200,7 +200,8 @@ void incident_add_charges(struct incident *i)
 	/* Less is what CPUs hold back. */
 	if (rest - freed > SMALL)
 		add_charge(i->charge, &i->charges,
-			   event_number(e, EVENT_TABLE) && !event_number(e, EVENT_LATE)
+			   event_number(e, EVENT_TABLE) &&
+					   !(i->during && snapshot_is_cut(i->during))
 				   ? PART_OTHER
 				   : PART_UNREAD,
 			   rest - freed);

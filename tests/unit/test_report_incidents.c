@@ -359,7 +359,7 @@ TEST(lowered)
 	check_text(&i, "\n  limit reached: memcg /a, 100 MiB\n"
 		       "  filled by: processes 90.0 MiB, other 10.0 MiB\n");
 	event.level[0].usage = 131 * MIB;
-	event_set(&event, EVENT_LATE, 1);
+	then.collection.seen = 1;
 	incident_add_charges(&i);
 	check_text(&i, "\n  limit reached: memcg /a, 100 MiB, 131 MiB in use\n"
 		       "  filled by: processes 90.0 MiB, not read 41.0 MiB\n");
