@@ -279,7 +279,7 @@ SENTENCES(
 	"[; {?left_out}the table of this kill was not recorded[: {no_table}]]"
 	"[; {processes_lost+} did not fit the buffer]"
 	"[; {?processes_late}[{processes_unread+} other{s} {was/were}"
-	"||more than {processes_unread_least+} other{s} {was/were}||others were] not read within 5 ms"
+	"||more than {processes_unread_least+} other{s} {was/were}||others were] not read in time"
 	"[ ({processes_earlier+} {has/have} the values of the snapshot before)]]"
 	"[; {kills_missed+} earlier kill{s} {has/have} only a count]");
 
@@ -329,9 +329,8 @@ SENTENCES(
 /* ---- the machine at that time ---- */
 
 SAID(ram, OBJECT, value_row(i->ram.known ? &i->ram : NULL), .fields = &ram_changes_fields);
-SAID(where_before_ms, AMOUNT,
-     value_signed(i->during && i->where.time_ms < i->during->time_ms,
-		  i->during ? i->during->time_ms - i->where.time_ms : 0));
+SAID(where_when, TIME,
+     value_signed(i->during && i->where.time_ms < i->during->time_ms, i->where.time_ms));
 /* Less explains no shortage. */
 #define WORTH(name, member)                                                                        \
 	SAID(name, BYTES,                                                                          \
@@ -344,21 +343,21 @@ FLAG(no_victim, incident_is_no_victim(i));
 FLAG(of_cgroup, incident_is_of_cgroup(i));
 /* A signal, and a kill of a burst, has the snapshot before it. */
 #define THEN_OLD_MS 1000
-SAID(then_before_ms, AMOUNT,
+SAID(then_when, TIME,
      value_signed(i->during && !incident_is_pressure(i) &&
 			  r->time_ms - i->during->time_ms >= THEN_OLD_MS,
-		  i->during ? r->time_ms - i->during->time_ms : 0));
-static FIELDS(machine, &field_no_victim, &field_of_cgroup, &field_then_before_ms, &field_ram,
-	      &field_where_before_ms, &field_large_pool, &field_large_locked);
+		  i->during ? i->during->time_ms : 0));
+static FIELDS(machine, &field_no_victim, &field_of_cgroup, &field_then_when, &field_ram,
+	      &field_where_when, &field_large_pool, &field_large_locked);
 
 SENTENCES(
 	incident_machine_said, &incident_fields, &machine,
-	"  RAM[ {then_before_ms} before]: {system.memory_total_bytes~}, available {system.memory_available_bytes~}; "
+	"  RAM[ at {then_when}]: {system.memory_total_bytes~}, available {system.memory_available_bytes~}; "
 	"[{!system.swap_total_bytes}no swap"
 	"||swap {system.swap_used_bytes} of {system.swap_total_bytes}"
 	"[, {system.swap_unattributed_bytes+} of no process]||swap not known]"
 	"[; zram uses {system.zram_bytes} of RAM]",
-	"  RAM use[ {where_before_ms} before]: {where.parts*6: {title} {bytes}}"
+	"  RAM use[ at {where_when}]: {where.parts*6: {title} {bytes}}"
 	"[; of it no kill frees the pool of huge pages, {large_pool+}]"
 	"[; processes have locked {large_locked+} in RAM]",
 	"{!no_victim}  exempt from OOM kills (oom_score_adj -1000): {exempt_processes+} process{es}, "

@@ -140,7 +140,7 @@ def check_worst(recordings):
     text = run("incidents", path).stdout
     result("at the worst (2023-11-14 10:15:00Z): RAM available 95.4 MiB" in text, "in words", text)
     # The recording is not the usual one.
-    result("--at 2023-11-14T10:15:00Z\n" in text and "--from 2023-11-14T10:04:59Z --to 2023-11-14T10:15:00Z" in text,
+    result("--at 2023-11-14T10:15:00Z\n" in text and "--from 2023-11-14T10:04:59Z \\\n        --to 2023-11-14T10:15:00Z" in text,
            "next: from its beginning to the worst moment", text)
 
 
