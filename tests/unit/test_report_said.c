@@ -385,7 +385,8 @@ static void make_incident(struct random *r, const struct table_style *style, str
 			  struct strbuf *json)
 {
 	static const char *const key[] = {"name", "unit", "container", "user"};
-	static const enum event_kind kind[] = {EVENT_OOM_KILL, EVENT_PRESSURE, EVENT_SIGNAL};
+	static const enum event_kind kind[] = {EVENT_OOM_KILL, EVENT_PRESSURE, EVENT_SIGNAL,
+					       EVENT_UNRECORDED, EVENT_NO_VICTIM};
 	static struct event_record event, end;
 	static struct incident i;
 	cleanup(world_done) struct world before, now = {};
@@ -441,6 +442,12 @@ static void make_incident(struct random *r, const struct table_style *style, str
 			.name = "<file>", .resident = random_few(r), .swapped = random_few(r)};
 	i.files_ms = i.files ? event.time_ms - 10000 + (int64_t)random_below(r, 20000) : 0;
 	i.ended = now.snapshot.system.ended ? *now.snapshot.system.ended : ended_unknown;
+	i.stalls_known = random_bool(r);
+	i.stalls = i.stalls_known ? random_below(r, 4) : 0;
+	for (size_t n = 0; n < i.stalls; n++)
+		i.stall[n] = (struct incident_stall){"<path>", "unit", "<stalled>", random_few(r),
+						     random_few(r)};
+	incident_find_ram(&i, random_bool(r) ? &before.snapshot : NULL);
 	incident_add_charges(&i);
 	render_incident(text, &i, 3, style);
 	render_incidents_json_begin(&document);
