@@ -28,6 +28,11 @@ static int by_name(const struct ended_row *a, const struct ended_row *b)
 	return order ? order : compare_texts(a->cgroup, b->cgroup);
 }
 
+static int by_name_of(const void *a, const void *b)
+{
+	return by_name(a, b);
+}
+
 static int by_peak(const void *pa, const void *pb)
 {
 	const struct ended_row *a = pa, *b = pb;
@@ -91,13 +96,18 @@ static void add_others(struct ended_processes *all, uint64_t count, uint64_t pea
 		all->others_peak = peak;
 }
 
+void ended_sum_others(struct ended_sum *s, uint64_t count, uint64_t peak)
+{
+	add_others(&s->all, count, peak);
+}
+
 int ended_sum_add(struct ended_sum *s, const struct ended_processes *e)
 {
 	int r = 0;
 
 	s->all.over_ms += e->over_ms;
 	s->all.missed += e->missed;
-	add_others(&s->all, e->others, e->others_peak);
+	ended_sum_others(s, e->others, e->others_peak);
 	for (uint32_t i = 0; r == 0 && i < e->count; i++)
 		r = ended_sum_row(s, &e->row[i]);
 	return r;
@@ -114,6 +124,9 @@ void ended_sum_end(struct ended_sum *s, struct ended_processes *ret)
 		else
 			add_others(ret, s->row[i].count, s->row[i].peak);
 	}
+	/* The order in which rows are found. */
+	if (s->count)
+		qsort(s->row, s->count, sizeof(*s->row), by_name_of);
 }
 
 void ended_sum_clear(struct ended_sum *s)

@@ -43,10 +43,11 @@ struct ended_sum {
 	struct arena arena;
 };
 
-/* Return 0 or -ENOMEM. */
+/* Those that return int return 0 or -ENOMEM. */
+void ended_sum_others(struct ended_sum *s, uint64_t count, uint64_t peak);
 int ended_sum_row(struct ended_sum *s, const struct ended_row *row);
 int ended_sum_add(struct ended_sum *s, const struct ended_processes *e);
-/* The sum. Its texts are those of *s. Rows cannot be added to it any more. */
+/* The sum so far. Its texts are those of *s. */
 void ended_sum_end(struct ended_sum *s, struct ended_processes *ret);
 /* Forgets all and keeps some memory for the next sum. */
 void ended_sum_clear(struct ended_sum *s);

@@ -233,6 +233,8 @@ int keeper_record_frame(struct keeper *k, bool due)
 	k->lost.failed += err != 0;
 	if (err == 0)
 		err = recording_ring_append(&k->ring, s, !due);
+	if (err)
+		recorder_keep_ended(r);
 	keeper_report_written(k, err);
 	if (k->oom)
 		oom_watch_note_large(k->oom, s);

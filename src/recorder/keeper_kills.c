@@ -59,7 +59,6 @@ static int record_kill(struct keeper *k, const struct oom_kill *kill)
 	if (r == 0)
 		r = complete_kill(k, kill);
 	s->system.ended = kill->table ? recorder_read_ended(&k->recorder) : NULL;
-
 	if (r == 0) {
 		oom_moment_describe(&k->moment, kill, e);
 		list_files_of_kill(k, e);
@@ -70,6 +69,8 @@ static int record_kill(struct keeper *k, const struct oom_kill *kill)
 		if (written < 0)
 			keeper_report_written(k, written);
 		keeper_report_room(k);
+		if (kill->table && (written || !event_number(e, EVENT_TABLE)))
+			recorder_keep_ended(&k->recorder);
 	} else {
 		k->lost.kills++;
 	}

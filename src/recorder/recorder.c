@@ -81,6 +81,12 @@ const struct ended_processes *recorder_read_ended(struct recorder *r)
 	return ended;
 }
 
+void recorder_keep_ended(struct recorder *r)
+{
+	if (r->ended)
+		ended_watch_keep(r->ended);
+}
+
 int recorder_open(struct recorder *r, const struct options *o)
 {
 	struct collect_spec spec = session_spec(o);

@@ -34,6 +34,8 @@ int recorder_open(struct recorder *r, const struct options *o);
  */
 void recorder_turn_ended(struct recorder *r);
 const struct ended_processes *recorder_read_ended(struct recorder *r);
+/* They were not recorded: they belong to the next snapshot. */
+void recorder_keep_ended(struct recorder *r);
 /* Takes a snapshot, with its memory cgroups, and a census now and then. Returns 0 or an exit code
  * after a message. */
 int recorder_collect(struct recorder *r, struct result *ret);

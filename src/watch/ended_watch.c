@@ -30,6 +30,7 @@ struct ended_watch {
 	int map_fd[MAPS];
 	struct zmem_ended_settings settings;
 	bool unread;		      /* the turn before */
+	bool kept;		      /* what was read last */
 	uint64_t began_us, turned_us; /* CLOCK_MONOTONIC: the turn before, and this one */
 	uint64_t missed;	      /* so far */
 	char root[OOM_CGROUP_MAX];
@@ -246,8 +247,7 @@ static int read_rest(struct ended_watch *w, uint32_t turn)
 	if (bpf_map_lookup_elem(w->map_fd[MAP_REST], &turn, &rest) < 0 ||
 	    bpf_map_update_elem(w->map_fd[MAP_REST], &turn, &none, 0) < 0)
 		return -errno;
-	w->sum.all.others = rest.count;
-	w->sum.all.others_peak = rest.peak * reader_limits().page_size;
+	ended_sum_others(&w->sum, rest.count, rest.peak * reader_limits().page_size);
 	return 0;
 }
 
@@ -273,16 +273,23 @@ int ended_watch_read(struct ended_watch *w, const struct ended_processes **ret)
 	if (!w->unread)
 		return -EAGAIN;
 	w->unread = false;
-	ended_sum_clear(&w->sum);
+	if (!w->kept)
+		ended_sum_clear(&w->sum);
+	w->kept = false;
 	r = read_rest(w, turn);
 	if (r == 0)
 		r = read_sums(w, turn);
 	remove_paths(w, turn);
-	w->sum.all.missed = count_missed(w);
-	w->sum.all.over_ms =
+	w->sum.all.missed += count_missed(w);
+	w->sum.all.over_ms +=
 		took_ms < ENDED_TICK_MS ? ENDED_TICK_MS : took_ms / ENDED_TICK_MS * ENDED_TICK_MS;
 	ended_sum_end(&w->sum, &w->ended);
 	if (r == 0)
 		*ret = &w->ended;
 	return r;
+}
+
+void ended_watch_keep(struct ended_watch *w)
+{
+	w->kept = true;
 }

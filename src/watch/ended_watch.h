@@ -21,6 +21,8 @@ void ended_watch_turn(struct ended_watch *w);
  * errno; -EAGAIN: they were read.
  */
 int ended_watch_read(struct ended_watch *w, const struct ended_processes **ret);
+/* What was read last was not recorded: the next reading has it, too. */
+void ended_watch_keep(struct ended_watch *w);
 void ended_watch_close(struct ended_watch *w);
 
 #endif

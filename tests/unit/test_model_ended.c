@@ -53,6 +53,12 @@ TEST(merge)
 	assert_true(all.over_ms == 20000 && all.missed == 1);
 	assert_true(all.others == 7 && all.others_peak == 2 * MIB);
 	assert_true(ended_count(&all) == 18);
+	/* It goes on. */
+	assert_int_equal(ended_sum_add(&sum, &one), 0);
+	ended_sum_end(&sum, &all);
+	assert_int_equal(all.count, 4);
+	check_row(&all.row[1], "cc1", "/a", 9, 300 * MIB);
+	assert_true(all.over_ms == 30000 && all.others == 10);
 	ended_sum_clear(&sum);
 	ended_sum_end(&sum, &all);
 	assert_true(all.count == 0 && all.over_ms == 0 && ended_count(&all) == 0);
