@@ -107,7 +107,9 @@ LDFLAGS_ALL  += -static-pie -Wl,--no-eh-frame-hdr $(PACK_RELOCS) -Wl,-T,$(LAYOUT
 COLD         := $(addprefix $(B)/,session/% command/% incidents/% recorder/% doctor/% top/% recording/% check/% demangle/% code/% heap/% grow/% watch/% load/bpf_% load/load_% privilege/% proc/mounts% \
                 collect/% enrich/container% enrich/machine% enrich/memcg% model/ram% \
                 findings/% model/finding% report/compare_% report/files_% report/findings% report/folded% report/growth% report/head% report/html% report/incidents% report/maps_% \
-                report/metrics% report/page% report/peak% report/system_% source/census% source/files_% source/freed_% source/grow% \
+                $(addprefix fields/,change% compare% ended% file% finding% gpu% growth% head% incident% map% notice% peak% summary% system% top%) \
+                $(addprefix model/,account% change% ended% event% files% growth% incident% maps% memcg% overview% sample% zones%) \
+                query/change% query/files% query/query_parse% report/incidents% report/diff% report/metrics% report/page% report/peak% report/system_% source/census% source/files_% source/freed_% source/grow% \
                 source/held% source/holders_% source/nvml_% source/pages_% source/pin% source/source% source/swap_% write/metrics_%)
 endif
 
@@ -244,16 +246,17 @@ SKELETONS := $(BPF_NAMES:%=$(O)/bpf/%.lskel.h)
 define compile_bpf
 	$(SAY) BPF $@
 	@mkdir -p $(@D)
-	$(Q)$(CCACHE) $(CLANG) $(BPF_FLAGS) $(1) -MMD -MP -MT $@ -MF $(@:.raw.o=.d) -c $< -o $@
+	$(Q)$(CCACHE) $(CLANG) $(BPF_FLAGS) $(1) -MMD -MP -MT $@ -MF $(@:.raw.o=.d) -c $< -o $@.lines
+	$(Q)src/load/strip_lines.py $@.lines && mv $@.lines $@
 endef
 
-$(O)/bpf/%.raw.o: bpf/%.bpf.c
+$(O)/bpf/%.raw.o: bpf/%.bpf.c src/load/strip_lines.py
 	$(call compile_bpf)
-$(O)/bpf/%_memos.raw.o: bpf/%.bpf.c
+$(O)/bpf/%_memos.raw.o: bpf/%.bpf.c src/load/strip_lines.py
 	$(call compile_bpf,-DZMEM_MEMOS)
-$(O)/bpf/%_probe.raw.o: bpf/%.bpf.c
+$(O)/bpf/%_probe.raw.o: bpf/%.bpf.c src/load/strip_lines.py
 	$(call compile_bpf,-DZMEM_PROBE_READS)
-$(O)/bpf/%_old.raw.o: bpf/%.bpf.c
+$(O)/bpf/%_old.raw.o: bpf/%.bpf.c src/load/strip_lines.py
 	$(call compile_bpf,-DZMEM_PROBE_READS -DZMEM_OLD)
 
 $(O)/bpf/%.bpf.o: $(O)/bpf/%.raw.o

@@ -83,7 +83,9 @@ JSON_FIELD(killed, "oom_kills", AMOUNT, value_unsigned(true, r->oom_kills),
 JSON_FIELD(max, "max", AMOUNT, value_unsigned(true, r->max), "how often its limit was reached");
 JSON_FIELD(high, "high", AMOUNT, value_unsigned(true, r->high),
 	   "how often memory.high was exceeded. 0 in cgroup v1, which has none");
-static FIELDS(limited, &field_limited, &field_killed, &field_max, &field_high);
+JSON_KNOWN(since_made, "since_made", BOOL, value_bool(true, r->since_made),
+	   "true if the snapshot before does not have it: the counts are those since it was made");
+static FIELDS(limited, &field_limited, &field_killed, &field_max, &field_high, &field_since_made);
 
 /* ---- cgroups of which tasks waited ---- */
 
@@ -422,6 +424,8 @@ ROWS(ram, "ram", &change_ram_fields, struct ram_change, i->ram.known, i->ram.ite
      "the classes of RAM that changed over ten minutes, or since the recording began, the largest "
      "change first. Null without two censuses",
      0);
+JSON_FIELD(ram_time, "ram_time_ms", TIME, value_signed(i->ram.known, i->ram.after_ms),
+	   "of the second census, which may be after the event");
 JSON_FIELD(ram_span, "ram_span_ms", AMOUNT,
 	   value_signed(i->ram.known, i->ram.after_ms - i->ram.before_ms),
 	   "the time between the two censuses");
@@ -458,8 +462,8 @@ JSON_FIELD(files_reason, "files_reason", TEXT,
 		&field_event_LOST, &field_late, &field_table, &field_event_MISSED,                 \
 		&field_event_TOOK_NS
 #define OF_TIME                                                                                    \
-	&field_limits, &field_largest, &field_grew, &field_ram, &field_ram_span, &field_machine,   \
-		&field_where, &field_exempt, &field_exempt_bytes
+	&field_limits, &field_largest, &field_grew, &field_ram, &field_ram_time, &field_ram_span,  \
+		&field_machine, &field_where, &field_exempt, &field_exempt_bytes
 FIELDS(incident_fields, &field_event_ID, &field_time, OF_TIME);
 FIELDS(kill_fields, OF_KILL);
 FIELDS(incident_kill_fields, &field_number, &field_event_ID, &field_count, &field_span,

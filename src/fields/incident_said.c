@@ -118,8 +118,9 @@ static uint64_t most_of_kernel(const struct incident *i, enum event_member m)
 static const struct event_level *swap_level(const struct event_record *e)
 {
 	const struct event_level *level = event_level_at_limit(e);
-	bool shown = level && event_number(e, EVENT_V2) && level->swap_usage != EVENT_UNLIMITED &&
-		     (level->swap_usage || level->swap_limit != EVENT_UNLIMITED);
+	bool shown =
+		level && event_number(e, EVENT_V2) && level->swap_usage != EVENT_UNLIMITED &&
+		(level->swap_usage || (level->swap_limit && level->swap_limit != EVENT_UNLIMITED));
 
 	return shown ? level : NULL;
 }
@@ -252,9 +253,18 @@ FLAG(held_any, event_has(r, EVENT_RSS_ANON) || event_has(r, EVENT_RSS_FILE) ||
 /* Of a whole table there is nothing to say. */
 FLAG(partly, !is_listed(r) || !event_number(r, EVENT_TABLE) || event_number(r, EVENT_LOST) ||
 		     event_number(r, EVENT_LATE) || event_number(r, EVENT_MISSED));
-static FIELDS(victim, &field_partly, &field_equal_kills, &field_several, &field_held_any,
-	      &field_container_part, &field_unit_part, &field_own_limit, &field_listed,
-	      &field_left_out, &field_no_table);
+static bool is_same_cgroup(const struct event_record *e)
+{
+	const char *cgroup = event_text(e, EVENT_CGROUP),
+		   *limit = event_text(e, EVENT_LIMIT_CGROUP);
+
+	return cgroup && limit && strcmp(cgroup, limit) == 0;
+}
+
+FLAG(same_cgroup, is_same_cgroup(r));
+static FIELDS(victim, &field_same_cgroup, &field_partly, &field_equal_kills, &field_several,
+	      &field_held_any, &field_container_part, &field_unit_part, &field_own_limit,
+	      &field_listed, &field_left_out, &field_no_table);
 
 #define VICTIM(how)                                                                                \
 	"  " how ": {victim.name~|60}[, PID {victim.pid}][, user {victim.user}]"                   \
@@ -262,7 +272,7 @@ static FIELDS(victim, &field_partly, &field_equal_kills, &field_several, &field_
 		"  it held:[, anon {victim.rss_anon_bytes}][, file {victim.rss_file_bytes}]"       \
 		"[, shmem {victim.rss_shmem_bytes}][, swap {victim.swap_bytes}]"                   \
 		"[, page tables {victim.pgtables_bytes}][{!held_any} not known]",                  \
-		"  its cgroup: {victim.cgroup~}"                                                   \
+		"  its cgroup: [{?same_cgroup}the one of the limit||{victim.cgroup~}]"             \
 		"[ (container {container_part}[ of pod {victim.pod}])"                             \
 		"|| (unit {unit_part}[ of pod {victim.pod}])][ ({victim.cgroup_reason})]"          \
 		"[, limit {own_limit}]"
@@ -362,7 +372,7 @@ SENTENCES(
 	"[; processes have locked {large_locked+} in RAM]",
 	"{!no_victim}  exempt from OOM kills (oom_score_adj -1000): {exempt_processes+} process{es}, "
 	"{exempt_bytes}",
-	"{!of_cgroup}  RAM by class, change in the {ram_span_ms} before: "
+	"{!of_cgroup}  RAM by class at {ram_time_ms}, change in {ram_span_ms}: "
 	"[{ram.large*5: {change_bytes} {title}}||no class changed much]");
 
 /* ---- headings of its tables ---- */

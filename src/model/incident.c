@@ -19,6 +19,14 @@ static uint64_t count_since(bool known, uint64_t now, bool before_known, uint64_
 	return before_known && before <= now ? now - before : now;
 }
 
+static bool is_another(const struct memcg *now, const struct memcg *before)
+{
+	return (now->oom_kills_known && before->oom_kills_known &&
+		now->oom_kills < before->oom_kills) ||
+	       (now->max_known && before->max_known && now->max < before->max) ||
+	       (now->high_known && before->high_known && now->high < before->high);
+}
+
 static bool ranks_before(const struct limit_events *a, const struct limit_events *b)
 {
 	if (a->oom_kills != b->oom_kills)
@@ -97,7 +105,8 @@ size_t incident_limit_events(const struct incident *i, struct limit_events *ret,
 		const struct memcg *now = &i->during->memcg[n];
 		const struct memcg *found = snapshot_find_memcg(i->baseline, now->path);
 		const struct memcg *was = found ? found : &none;
-		struct limit_events e = {.cgroup = now->path};
+		struct limit_events e = {.cgroup = now->path,
+					 .since_made = !found || is_another(now, found)};
 		bool below = false;
 
 		e.oom_kills = kills_since(i, now);

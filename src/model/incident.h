@@ -35,6 +35,7 @@ extern const int64_t incident_window_ms[INCIDENT_WINDOWS];
 struct limit_events {
 	const char *cgroup;
 	uint64_t oom_kills, max, high; /* 0 also where the kernel does not count it (v1: high) */
+	bool since_made; /* the snapshot before does not have it: they are those of all its time */
 };
 
 #define INCIDENT_LIMITS 32

@@ -384,6 +384,7 @@ static void put_growths(struct strbuf *out, const struct incident *i, size_t row
 static void put_limit_events(struct strbuf *out, const struct incident *i, size_t rows,
 			     const struct table_style *style)
 {
+	static const char made[] = "since it was made  ";
 	struct incident_table table = {};
 
 	if (!i->limits)
@@ -396,9 +397,15 @@ static void put_limit_events(struct strbuf *out, const struct incident *i, size_
 		line_printf(
 			&l, "    %5llu  %9llu  %9llu  ", (unsigned long long)i->limit[n].oom_kills,
 			(unsigned long long)i->limit[n].max, (unsigned long long)i->limit[n].high);
+		/* Its beginning is not known. */
+		if (i->limit[n].since_made)
+			line_ascii(&l, made, strlen(made));
 		/* The end of a path says more than its beginning. */
-		if (l.width > LIMIT_NUMBERS)
-			line_text_middle(&l, i->limit[n].cgroup, l.width - LIMIT_NUMBERS);
+		if (l.width > LIMIT_NUMBERS + strlen(made))
+			line_text_middle(
+				&l, i->limit[n].cgroup,
+				l.width - LIMIT_NUMBERS -
+					(i->limit[n].since_made ? (unsigned)strlen(made) : 0));
 		else
 			line_text(&l, i->limit[n].cgroup, 0);
 		line_end(&l);

@@ -119,10 +119,18 @@ TEST(limits)
 	now.max = 12;
 	assert_int_equal(incident_limit_events(&i, &e, 1), 1);
 	assert_int_equal(e.max, 3);
+	assert_false(e.since_made);
 	check_path(&i, e);
+	/* Another cgroup of that name, and one that was not there. */
 	now.max = 2;
 	assert_int_equal(incident_limit_events(&i, &e, 1), 1);
 	assert_int_equal(e.max, 2);
+	assert_true(e.since_made);
+	before.path = "/b";
+	assert_int_equal(incident_limit_events(&i, &e, 1), 1);
+	assert_int_equal(e.max, 2);
+	assert_true(e.since_made);
+	before.path = "/a";
 	/* One that has no limit counts those of cgroups below it. */
 	now.limit_known = false;
 	assert_int_equal(incident_limit_events(&i, &e, 1), 0);

@@ -104,7 +104,7 @@ function ramGauge(doc, ram) {
 	const {head, said} = doc;
 
 	return !head.parts.length ? gauge('RAM', '', ram.bytes, []) : gauge('RAM', said.ram ?? '', head.total_bytes, head.parts.map(({part, title, bytes, holders}) =>
-		[title, HEAD_COLORS[part] ?? part, bytes, holders.map(h => `${visible(h.name)} ${sizeText(h.bytes)}`).join(', '), true]), markOf(doc, ['ram_full']));
+		[title, HEAD_COLORS[part] ?? part, bytes, (holders ?? []).map(h => `${visible(h.name)} ${sizeText(h.bytes)}`).join(', '), true]), markOf(doc, ['ram_full']));
 }
 
 function swapGauge(doc) {
