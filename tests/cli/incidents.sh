@@ -185,7 +185,7 @@ equal 'nothing else is marked' "$(grep -c '(killed)' "$TMP/out")" 1
 # What the event says to run next: unit/test_report_incidents.c has the words, live/test_kills.py has top.
 zmem incidents "$TMP/own" --at event:1
 # shellcheck disable=SC2046
-zmem $(sed -n 's/^ *zmem-bpf \(diff .*\)/\1/p' "$TMP/out") -a --json
+zmem $(sed -n ':line /\\$/ { N; s/\\\n//; b line }; s/^ *zmem-bpf \(diff .*\)/\1/p' "$TMP/out") -a --json
 expect_json 'next: diff has the victim' 'any(.rows[]; .pid == $pid)' --argjson pid "$pid"
 zmem --replay "$TMP/own" --json
 expect_json 'the last snapshot has no victim' 'all(.processes[]; .pid != $pid) and
