@@ -29,9 +29,15 @@ class Recordings:
     def __init__(self, directory):
         self.directory = directory
         self.source = directory + "/source"
-        self.pids = [os.getpid(), os.getppid()]
-        subprocess.run((PROGRAM, "-q", "record", self.source, "--source", "proc", "-p", "%d,%d" % tuple(self.pids), "-i", "0.1",
-                        "-c", str(FRAMES)), check=True, timeout=120)
+        # In a container, the parent may be outside.
+        other = subprocess.Popen(("sleep", "120"))
+        self.pids = [os.getpid(), other.pid]
+        try:
+            subprocess.run((PROGRAM, "-q", "record", self.source, "--source", "proc", "-p", "%d,%d" % tuple(self.pids),
+                            "-i", "0.1", "-c", str(FRAMES)), check=True, timeout=120)
+        finally:
+            other.kill()
+            other.wait()
 
     def make(self, name, begin, *changes, step=STEP):
         path = "%s/%s.zmem" % (self.directory, name)
