@@ -306,7 +306,7 @@ static const char *own_name(struct arena *arena, const struct nameless *n)
 }
 
 /*
- * The uid of a pod of the system whose name was not found, as Kubernetes shows it: systemd has '_'
+ * The uid of a pod of the system without a known name, as Kubernetes shows it: systemd has '_'
  * in names of slices where the uid has '-'.
  */
 static int set_pod_uid(struct arena *arena, struct nameless *n)

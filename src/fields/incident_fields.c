@@ -331,11 +331,8 @@ JSON_FIELD(
 
 #undef ROW
 #define ROW const struct incident_charge *r = row
-static const char *const part_name[INCIDENT_PARTS] = {
-	"processes", "tmpfs and shared memory", "files", "kernel", "sockets", "swap", "other",
-	"not read"};
 JSON_KNOWN(
-	charge_part, "part", TEXT, value_text(part_name[r->part]),
+	charge_part, "part", TEXT, value_text(incident_part_name(r->part)),
 	"other: freed before it was read, or a kind that memory.stat does not have. not read: the same, "
 	"or memory of processes that were not read");
 JSON_KNOWN(charge_bytes, "bytes", BYTES, value_bytes(true, r->bytes), "of that part");
@@ -386,10 +383,9 @@ JSON_FIELD(group_kills, "group_kills", AMOUNT,
 	   value_unsigned(i->burst.calls == 1 && i->burst.groups, i->burst.kills),
 	   "processes that were killed as a group (memory.oom.group), of which this one was the "
 	   "first. Null of all others");
-JSON_KNOWN(
-	count, "count", AMOUNT, value_unsigned(true, i->burst.kills),
-	"kills that this event stands for in the list: of its group, or of the same program and workload "
-	"one after the other. 0: another event stands for it");
+JSON_KNOWN(count, "count", AMOUNT, value_unsigned(true, i->burst.kills),
+	   "kills that this event stands for in the list: of its group, or of the same program and "
+	   "workload, also with others between them. 0: another event stands for it");
 JSON_FIELD(span, "span_ms", AMOUNT,
 	   value_signed(i->burst.kills > 1, i->burst.until_ms - i->burst.since_ms),
 	   "from the first of these kills to the last one. Null of a single one");
@@ -437,8 +433,8 @@ JSON_FIELD(
 	.fields = &incident_where_fields);
 JSON_FIELD(
 	exempt, "exempt_processes", AMOUNT, value_unsigned(i->where.exempt_known, i->where.exempt),
-	"processes with oom_score_adj -1000, which the kernel does not kill. Null of a kill for the "
-	"limit of a cgroup, or if not all were read");
+	"processes with oom_score_adj -1000, which the kernel does not kill: of the machine; of no_victim "
+	"those in the cgroup. Null of a kill for the limit of a cgroup, or if not all were read");
 JSON_FIELD(exempt_bytes, "exempt_bytes", BYTES,
 	   value_bytes(i->where.exempt_known, i->where.exempt_bytes),
 	   "their anonymous memory and swap");

@@ -149,10 +149,7 @@ SAID(swap_limit, BYTES,
 	const struct incident_charge *r = row;                                                     \
 	const struct incident *i = of;                                                             \
 	(void)i
-static const char *const part_name[INCIDENT_PARTS] = {
-	"processes", "tmpfs and shared memory", "files", "kernel", "sockets", "swap", "other",
-	"not read"};
-SAID(part, TEXT, value_text(part_name[r->part]));
+SAID(part, TEXT, value_text(incident_part_name(r->part)));
 SAID(bytes, BYTES, value_bytes(true, r->bytes));
 FLAG(at_least, incident_is_part(i, r->part));
 SAID(page_tables, BYTES,

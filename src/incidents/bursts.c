@@ -45,6 +45,14 @@ struct kills {
 	bool any;
 };
 
+static void copy_workload(const struct event_record *e, char ret[EVENT_WORKLOAD])
+{
+	const char *workload = event_workload(e, ret);
+
+	if (workload != ret)
+		snprintf(ret, EVENT_WORKLOAD, "%s", workload ? workload : "");
+}
+
 static bool is_equal(const struct row_of_kills *row, const struct event_record *e)
 {
 	const char *name = event_text(e, EVENT_NAME);
@@ -57,12 +65,10 @@ static bool is_equal(const struct row_of_kills *row, const struct event_record *
 
 static void begin_row(struct row_of_kills *row, const struct event_record *e)
 {
-	const char *name = event_text(e, EVENT_NAME), *workload;
+	const char *name = event_text(e, EVENT_NAME);
 
 	snprintf(row->name, sizeof(row->name), "%s", name ? name : "");
-	workload = event_workload(e, row->workload);
-	if (workload != row->workload)
-		snprintf(row->workload, sizeof(row->workload), "%s", workload ? workload : "");
+	copy_workload(e, row->workload);
 }
 
 /* The newest call stands for all of the row. */
@@ -93,7 +99,7 @@ static void end_rows(struct kills *k)
 	k->any = false;
 }
 
-/* The row of the program; else a new one, in place of the one whose kill is the oldest. */
+/* The row of the program; else a new one, in place of the one with the oldest kill. */
 static struct row_of_kills *find_kills(struct kills *k, const struct event_record *e)
 {
 	struct row_of_kills *row = k->row;
@@ -154,16 +160,14 @@ static bool goes_on(const struct row_of_signals *row, const struct event_record 
 
 static void begin_signals(struct row_of_signals *row, const struct event_record *e, size_t event)
 {
-	const char *name = event_text(e, EVENT_SENDER_NAME), *workload;
+	const char *name = event_text(e, EVENT_SENDER_NAME);
 
 	row->any = true;
 	row->first = event;
 	row->sender = event_number(e, EVENT_SENDER_PID);
 	row->signal = event_number(e, EVENT_SIGNAL_NUMBER);
 	snprintf(row->name, sizeof(row->name), "%s", name ? name : "");
-	workload = event_workload(e, row->workload);
-	if (workload != row->workload)
-		snprintf(row->workload, sizeof(row->workload), "%s", workload ? workload : "");
+	copy_workload(e, row->workload);
 }
 
 /* The row of the sender, or the one with the oldest signal, which then begins anew. */

@@ -39,7 +39,7 @@ static bool is_worse(const struct snapshot *s, bool plenty, struct worst *w)
 	return true;
 }
 
-/* ---- who waited ---- */
+/* ---- cgroups that waited ---- */
 
 /* Less of ten seconds is no news while memory is short: 5 %. */
 #define STALL_LEAST 500

@@ -131,6 +131,18 @@ size_t incident_limit_events(const struct incident *i, struct limit_events *ret,
 
 #define SMALL (UINT64_C(1) << 20)
 
+const char *incident_part_name(enum incident_part part)
+{
+	static const char *const name[INCIDENT_PARTS] = {
+		[PART_PROCESSES] = "processes", [PART_SHMEM] = "tmpfs and shared memory",
+		[PART_FILES] = "files",		[PART_KERNEL] = "kernel",
+		[PART_SOCKETS] = "sockets",	[PART_SWAP] = "swap",
+		[PART_OTHER] = "other",		[PART_UNREAD] = "not read",
+	};
+
+	return name[part];
+}
+
 uint64_t incident_shmem_of(const struct incident *i, const struct group_change *group)
 {
 	for (size_t n = 0; n < i->shmem_inside.count; n++) {

@@ -61,6 +61,9 @@ enum incident_part {
 	INCIDENT_PARTS,
 };
 
+/* "tmpfs and shared memory" */
+const char *incident_part_name(enum incident_part part);
+
 struct incident_charge {
 	enum incident_part part;
 	uint64_t bytes;

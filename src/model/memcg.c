@@ -219,7 +219,7 @@ const char *memcg_strain_name(enum memcg_strain strain)
 	return name[strain];
 }
 
-/* ---- whose a cgroup is ---- */
+/* ---- the owner of a cgroup ---- */
 
 /* The path up to a length; 0: all of it. */
 static bool is_path(const char *path, const char *of, uint16_t len)

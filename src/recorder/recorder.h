@@ -19,7 +19,7 @@ struct recorder {
 	unsigned census_in;	   /* snapshots until one has a census; 0: the next one */
 	int64_t census_ms;	   /* ram.taken_ms of the last one */
 	int failed;		   /* the exit code, if a frame failed after the first */
-	bool stalls;		   /* of --keep: memory is short: who waits is read */
+	bool stalls;		   /* of --keep: memory is short: PSI of cgroups is read */
 	bool selects;		   /* a filter is set: other processes are not recorded */
 	char selection[256];
 };

@@ -78,7 +78,7 @@ static void assert_unnamed_pod(const struct proc_tree *t, const char *cgroup,
 	assert_named(t, cgroup, "3f9a6b5d1c0e", UID, NULL, status);
 }
 
-/* The pod whose cgroup is the one above the container; without files that could name it. */
+/* The pod of the cgroup above the container; without files that could name it. */
 static void assert_pod_of(const char *cgroup, const char *pod)
 {
 	cleanup(proc_tree_done) struct proc_tree t;
