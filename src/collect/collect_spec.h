@@ -53,6 +53,7 @@ struct collect_spec {
 			       _HUGETLB */
 	bool pages_named;   /* a column or the order names them: worth more than a pin */
 	bool waits;	    /* of a series: what waits for memory, where the kernel does not say */
+	bool kernel;	    /* KERNEL of each process */
 	bool gpu;	    /* GPU and DMABUF of each process, where there are GPUs */
 	unsigned names;	    /* enum process_needs of every process shown */
 	bool largest_named; /* the program names of the processes that hold most of RAM */

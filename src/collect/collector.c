@@ -22,6 +22,7 @@
 #include "collect/unseen.h"
 #include "privilege/privilege.h"
 #include "source/arguments_source.h"
+#include "source/descriptors_source.h"
 #include "source/files_source.h"
 #include "source/freed_source.h"
 #include "source/holders_source.h"
@@ -232,6 +233,49 @@ static int open_freed(struct collector *c)
 	if (r < 0)
 		refuse_freed(c, diag_reason(&why, r));
 	return file_exhausted(r) ? r : 0;
+}
+
+static void refuse_kernel(struct collector *c, const char *reason)
+{
+	snprintf(c->kernel_reason, sizeof(c->kernel_reason), "%s", reason);
+	c->notices |= COLLECT_NOTICE_NO_KERNEL;
+}
+
+/* Opens the source of what processes hold by descriptors. */
+static int open_descriptors(struct collector *c)
+{
+	cleanup(diag_clear) struct diag why = {};
+	int r;
+
+	if (!c->spec.kernel)
+		return 0;
+	if (loads_nothing(c)) {
+		refuse_kernel(c, loads_nothing(c));
+		return 0;
+	}
+	r = descriptors_source_open(&why, &c->descriptors);
+	if (r < 0)
+		refuse_kernel(c, diag_reason(&why, r));
+	return file_exhausted(r) ? r : 0;
+}
+
+/* A reading that fails leaves KERNEL unknown. */
+static int read_descriptors(struct collector *c)
+{
+	struct snapshot *s = &c->snapshot;
+	int r = c->descriptors ? descriptors_source_read(c->descriptors, s) : 0;
+
+	if (!c->spec.kernel)
+		return 0;
+	if (r < 0) {
+		refuse_kernel(c, strerror(-r));
+		for (size_t i = 0; i < s->count; i++)
+			s->process[i].kernel = NULL;
+	}
+	for (size_t i = 0; (!c->descriptors || r < 0) && i < s->count; i++)
+		s->process[i].status[VALUE_KERNEL] = PSS_UNSUPPORTED;
+	s->kernel.reason = c->notices & COLLECT_NOTICE_NO_KERNEL ? c->kernel_reason : NULL;
+	return r == -ENOMEM ? r : 0;
 }
 
 static bool hugetlb_matters(const struct meminfo *m)
@@ -451,6 +495,8 @@ int collector_open(struct collector *c, const struct collect_spec *spec)
 		r = open_waits(c);
 	if (r == 0 && spec->ram)
 		r = ram_reader_open(c->source, &c->proc, &c->ram);
+	if (r == 0)
+		r = open_descriptors(c);
 	if (r == 0 && spec->gpu)
 		r = gpu_reader_open(&c->proc,
 				    source_origin(c->source) == FROM_BPF &&
@@ -666,6 +712,8 @@ static int complete_machine(struct collector *c)
 	if (!c->check.pool)
 		return -ENOMEM;
 	pool_patient(c->pool);
+	if (read_descriptors(c) == -ENOMEM)
+		return -ENOMEM;
 	if (c->gpu && gpu_reader_read(c->gpu, c->pool, s) == -ENOMEM)
 		return -ENOMEM;
 	if (s->gpu.reason)
@@ -789,6 +837,7 @@ void collector_close(struct collector *c)
 	pages_source_close(c->pages);
 	ram_reader_close(c->ram);
 	gpu_reader_close(c->gpu);
+	descriptors_source_close(c->descriptors);
 	arguments_source_close(c->arguments);
 	snapshot_done(&c->snapshot);
 	snapshot_done(&c->unseen);

@@ -51,12 +51,13 @@ enum collect_notice {
 	COLLECT_NOTICE_UNREADABLE = 1 << 7,	/* --verify: check.unreadable */
 	COLLECT_NOTICE_CGROUPS = 1 << 8,	/* cgroups_left_out of the collection */
 	COLLECT_NOTICE_SLOTS = 1 << 9,		/* swap slots differed from smaps_rollup */
-	COLLECT_NOTICE_PSS_LOST = 1 << 10, /* snapshot.pss_fallback_reason, since the opening */
-	COLLECT_NOTICE_SWAPINS = 1 << 11,  /* swap-ins are not counted */
-	COLLECT_NOTICE_FREED = 1 << 12,	   /* FREED is not known: freed_refusal */
-	COLLECT_NOTICE_PAGES = 1 << 13,	   /* pages_reason */
-	COLLECT_NOTICE_WAITS = 1 << 14,	   /* the time that is lost to memory is not known */
-	COLLECT_NOTICE_NO_GPU = 1 << 15,   /* snapshot.gpu.reason */
+	COLLECT_NOTICE_PSS_LOST = 1 << 10,  /* snapshot.pss_fallback_reason, since the opening */
+	COLLECT_NOTICE_SWAPINS = 1 << 11,   /* swap-ins are not counted */
+	COLLECT_NOTICE_FREED = 1 << 12,	    /* FREED is not known: freed_refusal */
+	COLLECT_NOTICE_PAGES = 1 << 13,	    /* pages_reason */
+	COLLECT_NOTICE_WAITS = 1 << 14,	    /* the time that is lost to memory is not known */
+	COLLECT_NOTICE_NO_GPU = 1 << 15,    /* snapshot.gpu.reason */
+	COLLECT_NOTICE_NO_KERNEL = 1 << 16, /* kernel_reason */
 };
 
 /* Why /proc cannot be used for processes. */
@@ -93,23 +94,24 @@ enum collect_step {
 struct collector {
 	struct collect_spec spec;
 	struct procfs proc;
-	pid_t self;			    /* the process that collects; 0 with a recording */
-	struct source *source;		    /* NULL with a recording */
-	struct files_source *files;	    /* NULL if no files are listed, or they cannot be */
-	struct holders_source *holders;	    /* NULL unless swapped shared memory is asked for */
-	struct ram_reader *ram;		    /* NULL before it is asked for (spec.ram) */
-	struct pages_source *pages;	    /* NULL unless spec.pages, or if they cannot be read */
-	struct gpu_reader *gpu;		    /* NULL unless asked for */
-	struct arguments_source *arguments; /* NULL: command lines come from /proc */
-	struct swap_source *swap;	    /* NULL while swap slots cannot be read */
-	struct waits_watch *waits;	    /* NULL: not asked for, or the kernel tells */
-	struct freed_source *freed;	    /* NULL unless asked for, or it cannot be read */
-	struct diag diag;		    /* why a source did not open */
-	char reason[RECORDING_REASON];	    /* why a frame cannot be read */
-	enum collect_step step;		    /* the step of collector_open() that failed */
-	struct proc_pool *pool;		    /* NULL before the first use */
-	struct user_table *users;	    /* also made by collector_find_user() */
-	struct name_cache *names;	    /* NULL unless continuous */
+	pid_t self;			/* the process that collects; 0 with a recording */
+	struct source *source;		/* NULL with a recording */
+	struct files_source *files;	/* NULL if no files are listed, or they cannot be */
+	struct holders_source *holders; /* NULL unless swapped shared memory is asked for */
+	struct ram_reader *ram;		/* NULL before it is asked for (spec.ram) */
+	struct pages_source *pages;	/* NULL unless spec.pages, or if they cannot be read */
+	struct gpu_reader *gpu;		/* NULL unless asked for */
+	struct descriptors_source *descriptors; /* NULL: not asked for, or it cannot be read */
+	struct arguments_source *arguments;	/* NULL: command lines come from /proc */
+	struct swap_source *swap;		/* NULL while swap slots cannot be read */
+	struct waits_watch *waits;		/* NULL: not asked for, or the kernel tells */
+	struct freed_source *freed;		/* NULL unless asked for, or it cannot be read */
+	struct diag diag;			/* why a source did not open */
+	char reason[RECORDING_REASON];		/* why a frame cannot be read */
+	enum collect_step step;			/* the step of collector_open() that failed */
+	struct proc_pool *pool;			/* NULL before the first use */
+	struct user_table *users;		/* also made by collector_find_user() */
+	struct name_cache *names;		/* NULL unless continuous */
 	struct container_reader containers;
 	struct snapshot snapshot;
 	struct query_rows rows;
@@ -131,6 +133,7 @@ struct collector {
 	struct snapshot unseen;	  /* pids that /proc shows and BPF does not */
 	/* Why pages are not read one by one, or their nodes are not known. */
 	char pages_reason[192];
+	char kernel_reason[160]; /* why KERNEL is not known; empty: it is */
 	bool looked_for_missing;
 	bool sums_files; /* of each snapshot */
 	char freed_refusal[160];

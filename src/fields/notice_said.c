@@ -19,6 +19,7 @@ static uint64_t left_out(const struct collection *c)
 SAID(recording, TEXT, value_text(r->recording));
 SAID(freed, TEXT, value_text(r->freed));
 SAID(pages, TEXT, value_text(r->pages));
+SAID(kernel, TEXT, value_text(r->kernel));
 SAID(gpu, TEXT, value_text(r->snapshot->gpu.reason));
 SAID(readable, AMOUNT, value_unsigned(true, r->readable));
 SAID(verified, AMOUNT, value_unsigned(true, r->verified));
@@ -30,8 +31,8 @@ SAID(left, AMOUNT, value_unsigned(true, left_out(&r->snapshot->collection)));
 SAID(deepest, AMOUNT, value_signed(true, MEMCG_DEPTH_MAX));
 FLAG(accounting, r->snapshot->system.delay_accounting_known);
 static FIELDS(notice, &field_recording, &field_accounting, &field_freed, &field_pages, &field_gpu,
-	      &field_readable, &field_verified, &field_pss_of_kernel, &field_pss, &field_ptrace,
-	      &field_collection, &field_left, &field_deepest);
+	      &field_kernel, &field_readable, &field_verified, &field_pss_of_kernel, &field_pss,
+	      &field_ptrace, &field_collection, &field_left, &field_deepest);
 
 #define NO_DELAYS                                                                                  \
 	"[{?accounting}kernel.task_delayacct is 0 (sysctl kernel.task_delayacct=1 is for "         \
@@ -43,7 +44,7 @@ SENTENCES(
 	"the time that processes lose to memory is not known: " NO_DELAYS,
 	"FREED is not known: {freed}",
 	"LAZYFREE (but from smaps_rollup), HUGETLB_PSS, THP_REST and nodes are not known: {pages}",
-	"memory of GPUs is not known: {gpu}",
+	"memory of GPUs is not known: {gpu}", "KERNEL is not known: {kernel}",
 	"--verify: of {readable} of {verified} process{es} smaps_rollup may be read, the others "
 	"are other users'",
 	"SWAP_PSS from swap slots differed from smaps_rollup: swap slots are not used any more, "

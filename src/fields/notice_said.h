@@ -10,7 +10,7 @@
 struct notice_said {
 	const struct snapshot *snapshot;
 	const char *recording; /* its path */
-	const char *freed, *pages, *ptrace;
+	const char *freed, *pages, *kernel, *ptrace;
 	bool pss_of_kernel;	   /* PSS was to come from the kernel alone */
 	size_t readable, verified; /* processes with PSS from the kernel */
 };

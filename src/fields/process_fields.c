@@ -20,6 +20,32 @@ JSON_KNOWN(share_pss, "pss_bytes", BYTES, value_bytes(true, r->pss), "PSS on it"
 static FIELDS(share_fields, &field_share_node, &field_share_pss);
 #undef ROW
 
+/* What descriptors hold. */
+#define ROW const struct kernel_share *r = row
+JSON_KNOWN(
+	kernel_kind, "kind", TEXT, value_text(kernel_kind_table[r->kind].key),
+	"what it is: file (open files and the table of descriptors), pipe, tcp, udp, unix, netlink, "
+	"socket (of other families), packet_ring, xdp, bpf_map, bpf_prog, io_uring, perf, epoll, "
+	"inotify, kvm");
+JSON_KNOWN(kernel_bytes, "bytes", BYTES, value_bytes(true, r->bytes),
+	   "its size; shared ones divided");
+JSON_KNOWN(
+	kernel_mapped, "mapped_bytes", BYTES, value_bytes(true, r->mapped),
+	"other memory, which the processes that map it have in their rss_file; shared ones divided");
+JSON_KNOWN(kernel_descriptors, "descriptors", AMOUNT, value_signed(true, r->descriptors),
+	   "descriptors that lead to it");
+static FIELDS(kernel_part_fields, &field_kernel_kind, &field_kernel_bytes, &field_kernel_mapped,
+	      &field_kernel_descriptors);
+
+static bool kernel_is_held(const void *row, const void *of)
+{
+	const struct kernel_share *r = row;
+
+	(void)of;
+	return r->descriptors || r->bytes;
+}
+#undef ROW
+
 /* A row `r` of the process `p`, of the snapshot `s`. */
 #define ROW                                                                                        \
 	const struct row *r = row;                                                                 \
@@ -123,6 +149,7 @@ STATUS(thp_rest, "THP_REST", THP_REST, "thp_rest is", NEEDS(THP_REST));
 STATUS(nodes, "NODES", NODES, "node0 to node15 are", .flags = 0);
 STATUS(gpu, "GPU", GPU, "gpu is", NEEDS(GPU));
 STATUS(dmabuf, "DMABUF", DMABUF, "dmabuf is", NEEDS(GPU));
+STATUS(kernel, "KERNEL", KERNEL, "kernel is", NEEDS(KERNEL));
 STATUS(maps, "MAPS", MAPS, "maps is", .flags = 0);
 STATUS(swapins, "SWAPINS", SWAPINS, "swapins is", NEEDS(SWAPINS));
 STATUS(mem_wait, "MEM_WAIT", MEM_WAIT, "mem_wait is", NEEDS(WAITS));
@@ -133,8 +160,8 @@ STATUS(exe_deleted, "EXE_DELETED", EXE, "exe_deleted is", .flags = 0);
 	&field_swap_pss_status, &field_swap_shmem_status, &field_swap_ram_status,                  \
 		&field_freed_status, &field_lazyfree_status, &field_hugetlb_pss_status,            \
 		&field_thp_rest_status, &field_nodes_status, &field_gpu_status,                    \
-		&field_dmabuf_status, &field_maps_status, &field_swapins_status,                   \
-		&field_mem_wait_status
+		&field_dmabuf_status, &field_kernel_status, &field_maps_status,                    \
+		&field_swapins_status, &field_mem_wait_status
 
 COLUMN(counters_source, "counters_source", "COUNTERS_SOURCE", TEXT,
        value_text(origin_name(p->counters_source)),
@@ -195,6 +222,10 @@ JSON_FIELD(
 	"of a process that uses GPUs or has dma-bufs open: what gpu_bytes and dmabuf_bytes are the "
 	"sums of",
 	.fields = &gpu_part_fields, .row_size = sizeof(struct gpu_part), .flags = FIELD_OPTIONAL);
+
+ROWS(kernel_parts, "kernel_parts", &kernel_part_fields, struct kernel_share, p->kernel,
+     p->kernel ? p->kernel->kind : NULL, p->kernel ? KERNEL_KINDS : 0,
+     "what kernel_bytes is the sum of, by what it is", FIELD_OPTIONAL, .shown = kernel_is_held);
 
 /* Fields of groups in JSON. A container and its pod have keys of their own. */
 JSON_FIELD(container_part, "container", TEXT, value_text(name_of_pod_part(p->container)),
@@ -766,6 +797,7 @@ void process_list_json(struct field_list *list, const struct field *group, bool 
 		&field_pss_source, &field_pss_status,  STATUS_FIELDS};
 	static const struct field *const gpu_parts = &field_gpu_parts;
 	const struct field *nodes = &field_nodes, *at_least = &field_at_least;
+	const struct field *kernel = &field_kernel_parts;
 	size_t at = 0;
 
 	if (!group) {
@@ -777,6 +809,7 @@ void process_list_json(struct field_list *list, const struct field *group, bool 
 			field_list_insert(list, at, &field_app);
 		field_list_append(list, &nodes, 1);
 		field_list_append(list, &gpu_parts, 1);
+		field_list_append(list, &kernel, 1);
 		return;
 	}
 	*list = (struct field_list){};
@@ -787,6 +820,7 @@ void process_list_json(struct field_list *list, const struct field *group, bool 
 	field_list_append(list, of_groups, ARRAY_SIZE(of_groups));
 	append_counters(list, group);
 	field_list_append(list, &nodes, 1);
+	field_list_append(list, &kernel, 1);
 	field_list_append(list, &at_least, 1);
 }
 

@@ -26,7 +26,8 @@ enum process_needs {
 	NEEDS_HUGETLB = 1 << 13, /* while there are hugetlb pages */
 	NEEDS_GPU = 1 << 14,	 /* files of GPUs */
 	NEEDS_THP_REST = 1 << 15,
-	NEEDS_WAITS = 1 << 16, /* as NEEDS_SWAPINS */
+	NEEDS_WAITS = 1 << 16,	/* as NEEDS_SWAPINS */
+	NEEDS_KERNEL = 1 << 17, /* what descriptors hold */
 };
 
 /* Rows are struct row, of a struct snapshot. */

@@ -83,7 +83,8 @@ struct totals {
 	counter_mask have;
 	counter_mask partial; /* sums that lack the value of some process: lower bounds */
 	uint64_t value[COUNTERS_OF_PROCESS];
-	struct node_shares nodes; /* with the bit of COUNTER_NODES */
+	struct node_shares nodes;    /* with the bit of COUNTER_NODES */
+	struct kernel_shares kernel; /* the parts of COUNTER_KERNEL */
 };
 
 /* Rows that did so since the last tick. */

@@ -20,6 +20,7 @@
 #include "freed.light.h"
 #include "gpu.light.h"
 #include "held.light.h"
+#include "descriptors.light.h"
 #include "dmabuf.light.h"
 #include "holders.light.h"
 #include "pages.light.h"
@@ -153,6 +154,13 @@ static const struct part arguments_parts[] = {
 #define SKELETON gpu
 static const struct part gpu_parts[] = {
 	LIGHT_PROGRAM(OPEN_FILES, list_gpu_files),
+	{},
+};
+#undef SKELETON
+#define SKELETON descriptors
+static const struct part descriptors_parts[] = {
+	LIGHT_PROGRAM(OPEN_FILES, list_descriptors),
+	LIGHT_MAP(ANSWERS, descriptors),
 	{},
 };
 #undef SKELETON
@@ -383,6 +391,7 @@ LIGHT_MEMBERS(task_counters_probe);
 LIGHT_MEMBERS(census);
 LIGHT_MEMBERS(files);
 LIGHT_MEMBERS(gpu);
+LIGHT_MEMBERS(descriptors);
 LIGHT_OF(dmabuf); /* it has no maps */
 LIGHT_MEMBERS(holders);
 LIGHT_MEMBERS(swap);
@@ -511,6 +520,7 @@ static const struct {
 	[OBJECT_FILES] = {&files_elf, files_parts, &files_loader},
 	[OBJECT_HOLDERS] = {&holders_elf, holders_parts, &holders_loader},
 	[OBJECT_GPU] = {&gpu_elf, gpu_parts, &gpu_loader},
+	[OBJECT_DESCRIPTORS] = {&descriptors_elf, descriptors_parts, &descriptors_loader},
 	[OBJECT_DMABUF] = {NULL, dmabuf_parts, &dmabuf_loader},
 	[OBJECT_SWAP] = {NULL, swap_parts, &swap_loader},
 	[OBJECT_FREED] = {NULL, freed_parts, &freed_loader},

@@ -32,10 +32,11 @@ enum bpf_object_id {
 	OBJECT_ENDED_OLD,
 	OBJECT_CENSUS, /* counts page frames (bpf/census.bpf.c) */
 	OBJECT_CENSUS_OLD,
-	OBJECT_FILES,	/* lists inodes (bpf/files.bpf.c) */
-	OBJECT_HOLDERS, /* says which processes hold files (bpf/holders.bpf.c) */
-	OBJECT_GPU,	/* says which processes hold files of GPUs (bpf/gpu.bpf.c) */
-	OBJECT_DMABUF,	/* lists dma-bufs (bpf/dmabuf.bpf.c); a light skeleton alone */
+	OBJECT_FILES,	    /* lists inodes (bpf/files.bpf.c) */
+	OBJECT_HOLDERS,	    /* says which processes hold files (bpf/holders.bpf.c) */
+	OBJECT_GPU,	    /* says which processes hold files of GPUs (bpf/gpu.bpf.c) */
+	OBJECT_DESCRIPTORS, /* what descriptors hold (bpf/descriptors.bpf.c) */
+	OBJECT_DMABUF,	    /* lists dma-bufs (bpf/dmabuf.bpf.c); a light skeleton alone */
 	/*
 	 * Reads swap slots (bpf/swap.bpf.c). As a light skeleton alone: the kernel finds types in
 	 * modules, such as zram's, which libbpf may not read without more capabilities.

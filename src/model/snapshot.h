@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "base/arena.h"
+#include "model/descriptors.h"
 #include "model/ended.h"
 #include "model/gpu.h"
 #include "model/system.h"
@@ -163,6 +164,7 @@ enum value_kind {
 	VALUE_NODES,
 	VALUE_GPU,
 	VALUE_DMABUF,
+	VALUE_KERNEL,
 	VALUE_MAPS,
 	VALUE_SWAPINS,
 	VALUE_MEM_WAIT,
@@ -259,6 +261,7 @@ struct process {
 	struct charges *charged; /* of a group: the counters of its cgroup; NULL: no room */
 	const struct node_shares
 		*nodes; /* NULL: not measured; else with the bit of COUNTER_NODES */
+	const struct kernel_shares *kernel; /* the parts of COUNTER_KERNEL; NULL: not measured */
 
 	char comm[16];	      /* terminated; any bytes */
 	const char *name;     /* program; any bytes */
@@ -655,8 +658,9 @@ struct snapshot {
 	uint32_t walk_entries;
 	uint32_t threads_begun; /* that read it, in the process `self`; they have ended */
 	struct machine_balance balance;
-	struct gpu_parts gpu; /* in the arena */
-	struct memcg *memcg;  /* in the arena, sorted by path; NULL: not read */
+	struct gpu_parts gpu;	   /* in the arena */
+	struct kernel_held kernel; /* likewise */
+	struct memcg *memcg;	   /* in the arena, sorted by path; NULL: not read */
 	size_t memcg_count;
 	struct process *process;
 	size_t count;

@@ -256,6 +256,7 @@ static const struct member process_members[] = {
 	STATUS(5, GPU),
 	STATUS(6, DMABUF),
 	STATUS(7, EXE),
+	STATUS(8, KERNEL),
 };
 
 static const struct member swap_members[] = {

@@ -236,7 +236,7 @@ int group_row(const struct field *key, size_t keys, struct sums *g, struct proce
 		if (totals_counts(rows[i]))
 			ret->pss_source = pss_source_join(ret->pss_source, rows[i]->pss_source);
 	}
-	sum_row(&sum, &g->nodes[ret - g->item], row);
+	sum_row(&sum, &g->parts[ret - g->item], row);
 	if (is_of_user(key, keys) && !ret->user && !(ret->user = uid_text(text, ret->uid)))
 		return -ENOMEM;
 	if (key->flags & FIELD_JOINED && set_joined(key, keys, text, ret) < 0)

@@ -23,7 +23,7 @@ static struct process *add_memcg(struct sums *g, const char *path)
 
 	*row = (struct row){.process = &g->item[at]};
 	*row->process = (struct process){.uid = UID_NONE, .cgroup = path};
-	sum_row(&nothing, &g->nodes[at], row);
+	sum_row(&nothing, &g->parts[at], row);
 	row->process->charged = &g->charged[at];
 	row->process->charged->have = 0;
 	return row->process;

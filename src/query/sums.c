@@ -87,6 +87,7 @@ static void sum_add_row(struct sum *sum, const struct row *r)
 			add_value(sum, c, p->value[c]);
 	}
 	node_shares_add(&t->nodes, p->nodes);
+	kernel_shares_add(&t->kernel, p->kernel);
 }
 
 void sum_add(struct sum *sum, const struct process *p)
@@ -119,6 +120,7 @@ void sum_merge(struct sum *sum, const struct sum *more)
 		add_value(sum, c, more->totals.value[c]);
 	if (more->totals.nodes.count)
 		node_shares_add(&sum->totals.nodes, &more->totals.nodes);
+	kernel_shares_add(&sum->totals.kernel, &more->totals.kernel);
 }
 
 /*
@@ -189,7 +191,7 @@ static void set_statuses(const struct sum *sum, struct process *p)
 		p->status[VALUE_NODES] = PSS_SKIPPED;
 }
 
-void sum_row(const struct sum *sum, struct node_shares *nodes, struct row *r)
+void sum_row(const struct sum *sum, struct sum_parts *parts, struct row *r)
 {
 	struct process *p = r->process;
 	struct totals t;
@@ -201,8 +203,13 @@ void sum_row(const struct sum *sum, struct node_shares *nodes, struct row *r)
 	memcpy(p->value, t.value, sizeof(p->value));
 	p->nodes = NULL;
 	if (t.nodes.count) {
-		*nodes = t.nodes;
-		p->nodes = nodes;
+		parts->nodes = t.nodes;
+		p->nodes = &parts->nodes;
+	}
+	p->kernel = NULL;
+	if (t.processes && t.have & COUNTER_BIT(COUNTER_KERNEL)) {
+		parts->kernel = t.kernel;
+		p->kernel = &parts->kernel;
 	}
 	set_statuses(sum, p);
 	r->procs = (uint32_t)t.processes;
@@ -224,20 +231,20 @@ static int make_larger(struct sums *sums, size_t count)
 {
 	struct process *item = reallocarray(NULL, count, sizeof(*item));
 	void *charged = item ? reallocarray(NULL, count, sizeof(*sums->charged)) : NULL;
-	void *nodes = charged ? reallocarray(NULL, count, sizeof(*sums->nodes)) : NULL;
+	void *parts = charged ? reallocarray(NULL, count, sizeof(*sums->parts)) : NULL;
 
-	if (!nodes) {
+	if (!parts) {
 		free(item);
 		free(charged);
 		return -ENOMEM;
 	}
 	free(sums->item);
 	free(sums->charged);
-	free(sums->nodes);
+	free(sums->parts);
 	free(sums->node);
 	sums->item = item;
 	sums->charged = charged;
-	sums->nodes = nodes;
+	sums->parts = parts;
 	sums->node = NULL;
 	sums->capacity = count;
 	return 0;
@@ -262,7 +269,7 @@ void sums_done(struct sums *sums)
 	process_list_done(&sums->sorted);
 	free(sums->item);
 	free(sums->charged);
-	free(sums->nodes);
+	free(sums->parts);
 	free(sums->node);
 	arena_done(&sums->text);
 	*sums = (struct sums){0};

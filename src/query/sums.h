@@ -45,15 +45,22 @@ struct sum {
 /* Only counters of processes: cgroups may lie in one another, so their values have no sum. */
 void sum_add(struct sum *sum, const struct process *p);
 void sum_merge(struct sum *sum, const struct sum *more);
-/* Makes a row that stands for what was summed; `nodes`: the place for its PSS by node. */
-void sum_row(const struct sum *sum, struct node_shares *nodes, struct row *r);
+
+/* The place for what a row points to: its PSS by node, and its parts of KERNEL. */
+struct sum_parts {
+	struct node_shares nodes;
+	struct kernel_shares kernel;
+};
+
+/* Makes a row that stands for what was summed. */
+void sum_row(const struct sum *sum, struct sum_parts *parts, struct row *r);
 
 /* Rows that stand for several processes each. Their memory is used again. */
 struct sums {
 	struct process *item;
-	struct charges *charged;   /* of each item, if it is a group */
-	struct rows rows;	   /* those that are shown, in order */
-	struct node_shares *nodes; /* of each item */
+	struct charges *charged; /* of each item, if it is a group */
+	struct rows rows;	 /* those that are shown, in order */
+	struct sum_parts *parts; /* of each item */
 	size_t capacity;
 	unsigned idle;		/* how often in a row far fewer were needed (base/array.h) */
 	struct tree_node *node; /* of a tree */

@@ -96,7 +96,7 @@ struct tree {
 	struct tree_node *node; /* of each row */
 	size_t root;		/* the first one of them */
 	struct process *item;
-	struct node_shares *nodes; /* of each item */
+	struct sum_parts *parts; /* of each item */
 	const struct folds *folds;
 	struct rows *shown;
 	bool of_groups; /* else of processes */
@@ -162,7 +162,7 @@ static int tree_begin(struct tree *t, size_t count, struct sums *sums)
 	if (!sums->node)
 		return -ENOMEM;
 	*t = (struct tree){
-		.node = sums->node, .item = sums->item, .nodes = sums->nodes, .shown = &sums->rows};
+		.node = sums->node, .item = sums->item, .parts = sums->parts, .shown = &sums->rows};
 	return 0;
 }
 
@@ -194,7 +194,7 @@ static void sum_up(struct tree *t, const struct snapshot *s)
 			sum_merge(&t->node[n->parent].sum, &n->sum);
 		t->item[i] = *t->row[i];
 		n->row = (struct row){.process = &t->item[i]};
-		sum_row(&n->sum, &t->nodes[i], &n->row);
+		sum_row(&n->sum, &t->parts[i], &n->row);
 		t->shown->item[i] = n->row;
 	}
 	t->shown->count = t->count;

@@ -208,10 +208,10 @@ static const struct {
 	{COLLECT_NOTICE_NO_CMDLINES, 0},     {COLLECT_NOTICE_SWAPINS, NEEDS_SWAPINS},
 	{COLLECT_NOTICE_WAITS, NEEDS_WAITS}, {COLLECT_NOTICE_FREED, 0},
 	{COLLECT_NOTICE_PAGES, NEEDS_PAGES}, {COLLECT_NOTICE_NO_GPU, NEEDS_GPU},
-	{COLLECT_NOTICE_UNREADABLE, 0},	     {COLLECT_NOTICE_SLOTS, 0},
-	{COLLECT_NOTICE_PSS_LOST, 0},	     {COLLECT_NOTICE_PTRACE_MISSING, 0},
-	{COLLECT_NOTICE_HIDDEN, 0},	     {COLLECT_NOTICE_CGROUPS, 0},
-	{COLLECT_NOTICE_ALONE, 0},
+	{COLLECT_NOTICE_NO_KERNEL, 0},	     {COLLECT_NOTICE_UNREADABLE, 0},
+	{COLLECT_NOTICE_SLOTS, 0},	     {COLLECT_NOTICE_PSS_LOST, 0},
+	{COLLECT_NOTICE_PTRACE_MISSING, 0},  {COLLECT_NOTICE_HIDDEN, 0},
+	{COLLECT_NOTICE_CGROUPS, 0},	     {COLLECT_NOTICE_ALONE, 0},
 };
 
 void notices_say(struct session *s, unsigned which)
@@ -222,6 +222,7 @@ void notices_say(struct session *s, unsigned which)
 		.recording = s->options->replay,
 		.freed = c->freed_refusal,
 		.pages = c->pages_reason,
+		.kernel = c->kernel_reason,
 		.pss_of_kernel = c->spec.pss == PSS_KERNEL,
 		.readable = c->check.verify_readable,
 		.verified = c->check.verify_count,

@@ -45,7 +45,8 @@ int options_check_taken(const struct options *o)
 
 /* Columns that are read on request, also of groups, and that JSON and metrics then have. */
 #define NEEDS_ON_REQUEST                                                                           \
-	(NEEDS_FREED | NEEDS_NODES | NEEDS_LAZYFREE | NEEDS_HUGETLB | NEEDS_GPU | NEEDS_THP_REST)
+	(NEEDS_FREED | NEEDS_NODES | NEEDS_LAZYFREE | NEEDS_HUGETLB | NEEDS_GPU | NEEDS_THP_REST | \
+	 NEEDS_KERNEL)
 
 static bool is_on_request(const struct field *f)
 {

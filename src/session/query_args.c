@@ -309,7 +309,7 @@ static unsigned column_needs(const struct query *q, const struct field_list *lis
 
 	if (o->format != FORMAT_CSV && o->format != FORMAT_TSV)
 		return needs;
-	return (needs & ~(unsigned)(NEEDS_FREED | NEEDS_LAZYFREE | NEEDS_THP_REST)) |
+	return (needs & ~(unsigned)(NEEDS_FREED | NEEDS_LAZYFREE | NEEDS_THP_REST | NEEDS_KERNEL)) |
 	       query_args_named(q, o);
 }
 

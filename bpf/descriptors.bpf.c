@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Kernel memory that processes hold by their descriptors: queues of sockets, pipes, rings, maps of
+ * BPF. The iterator visits each descriptor and holds references on the task and the open file. A
+ * file that holds nothing costs some reads: its inode says so.
+ *
+ * Large objects have a record for each descriptor. The others are added up by kind, and have one
+ * record for each process and kind.
+ *
+ * No lock is taken, so a size may be that of a moment before. Probe reads cannot fault.
+ */
+#define ZMEM_PROBE_READS
+#include "vmlinux.h"
+#include "flavors.h"
+#include "inodes.h"
+#include "descriptors.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include "zmem/descriptors.h"
+#include "kread.bpf.h"
+#include "member.bpf.h"
+#include "pid_view.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+#define BPF_F_MMAPABLE 1024
+
+/* include/uapi/linux/stat.h */
+#define S_IFMT		 0170000
+#define S_IFSOCK	 0140000
+#define S_IFIFO		 0010000
+
+#define MAGIC_ANON_INODE 0x09041934 /* include/uapi/linux/magic.h */
+
+/* include/linux/socket.h, include/uapi/linux/in.h */
+#define AF_UNIX	    1
+#define AF_INET	    2
+#define AF_INET6    10
+#define AF_NETLINK  16
+#define AF_PACKET   17
+#define AF_XDP	    44
+#define IPPROTO_TCP 6
+#define IPPROTO_UDP 17
+
+/* The first bytes of the names of anonymous inodes. */
+#define NAME_EPOLL    0x6f70746e6576655bULL /* "[eventpo" ll] */
+#define NAME_INOTIFY  0x00796669746f6e69ULL /* "inotify" */
+#define NAME_BPF_MAP  0x0070616d2d667062ULL /* "bpf-map" */
+#define NAME_BPF_PROG 0x676f72702d667062ULL /* "bpf-prog" */
+#define NAME_PERF     0x76655f667265705bULL /* "[perf_ev" ent] */
+#define NAME_IO_URING 0x6e6972755f6f695bULL /* "[io_urin" g] */
+#define NAME_KVM      0x00006d762d6d766bULL /* "kvm-vm" and its end */
+#define KVM_MASK      0x00ffffffffffffffULL
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct zmem_descriptors);
+} descriptors SEC(".maps");
+
+static __always_inline struct zmem_descriptors *state_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&descriptors, &zero);
+}
+
+/* Sizes of types as they are allocated: a cache aligns its objects. */
+#define size_of(type) ((__u64)bpf_core_type_size(type) + 7 & ~7ULL)
+
+static __always_inline __u64 pages(__u64 count)
+{
+	const struct zmem_descriptors *s = state_get();
+
+	return s ? count << (s->page_bits & 31) : 0;
+}
+
+static __always_inline __u64 whole_pages(__u64 bytes)
+{
+	return (bytes + pages(1) - 1) & ~(pages(1) - 1);
+}
+
+/* Since 6.13 0 stands for one reference (FILE_REF_ONEREF, include/linux/file_ref.h). */
+static __always_inline __s64 references(__u64 file)
+{
+	if (bpf_core_field_exists(struct file___files, f_ref))
+		return (__s64)kread64(file + koffset(struct file___files, f_ref)) + 1;
+	return (__s64)kread64(file + koffset(struct file___count, f_count));
+}
+
+/* ---- sockets ---- */
+
+#define SOCK(member) koffset(struct sock___held, member)
+
+#define QUEUE_MAX    512
+
+/*
+ * A buffer of a unix socket is in the queue of the socket that receives it, and counts as sent of
+ * the other one. It ends with the queue. What is behind QUEUE_MAX buffers has their average size.
+ */
+static __noinline __u64 unix_queue(__u64 sock)
+{
+	__u64 head = sock + SOCK(sk_receive_queue), buffer = head, bytes = 0;
+	__u32 length = kread32(head + koffset(struct sk_buff_head___held, qlen)), i;
+
+	for (i = 0; i < QUEUE_MAX; i++) {
+		buffer = kread_raw(__u64, buffer);
+		if (!buffer || buffer == head)
+			break;
+		bytes += kread_raw(__u32, buffer + koffset(struct sk_buff___held, truesize));
+	}
+	return i == QUEUE_MAX && length > i ? bytes / QUEUE_MAX * length : bytes;
+}
+
+static __always_inline __u64 ring_size(__u64 ring)
+{
+	__u64 blocks = kread32(ring + koffset(struct packet_ring_buffer, pg_vec_len));
+	__u32 order = kread32(ring + koffset(struct packet_ring_buffer, pg_vec_order));
+
+	/* And the array of their addresses. */
+	return pages(blocks << (order & 31)) + blocks * sizeof(__u64);
+}
+
+static __always_inline bool ring_is_mapped(__u64 sock)
+{
+	if (sizeof(long) == bpf_core_field_size(struct packet_sock, mapped))
+		return kread64(sock + koffset(struct packet_sock, mapped));
+	return kread32(sock + koffset(struct packet_sock___atomic, mapped));
+}
+
+static __always_inline void weigh_rings(__u64 sock, struct zmem_descriptor *d)
+{
+	__u64 bytes;
+
+	if (!bpf_core_type_exists(struct packet_sock))
+		return;
+	bytes = ring_size(sock + koffset(struct packet_sock, rx_ring)) +
+		ring_size(sock + koffset(struct packet_sock, tx_ring));
+	if (!bytes)
+		return;
+	d->kind = ZMEM_DESCRIPTOR_PACKET;
+	/* vm_insert_page() (packet_mmap(), net/packet/af_packet.c) maps all of it. */
+	if (ring_is_mapped(sock))
+		d->mapped = bytes;
+	else
+		d->bytes += bytes;
+}
+
+static __always_inline __u64 xsk_entries(__u64 queue)
+{
+	return queue ? kread32(queue + koffset(struct xsk_queue, nentries)) : 0;
+}
+
+/*
+ * The memory for packets is of the process, and in its RSS. The kernel has the addresses of its
+ * pages and a description of each chunk. Queues are mapped as soon as they are used.
+ */
+static __always_inline void weigh_xdp(__u64 sock, struct zmem_descriptor *d)
+{
+	__u64 umem, pool, entries;
+
+	if (!bpf_core_type_exists(struct xdp_sock))
+		return;
+	umem = kread64(sock + koffset(struct xdp_sock, umem));
+	pool = kread64(sock + koffset(struct xdp_sock, pool));
+	d->kind = ZMEM_DESCRIPTOR_XDP;
+	if (umem)
+		d->bytes += sizeof(__u64) * kread32(umem + koffset(struct xdp_umem, npgs));
+	if (pool)
+		d->bytes += (size_of(struct xdp_buff_xsk) + sizeof(__u64)) *
+			    kread32(pool + koffset(struct xsk_buff_pool, heads_cnt));
+	/* 16 bytes of an entry of rx and tx: struct xdp_desc. */
+	entries = 2 * xsk_entries(kread64(sock + koffset(struct xdp_sock, rx))) +
+		  2 * xsk_entries(kread64(sock + koffset(struct xdp_sock, tx))) +
+		  xsk_entries(kread64(sock + koffset(struct xdp_sock, fq_tmp))) +
+		  xsk_entries(kread64(sock + koffset(struct xdp_sock, cq_tmp)));
+	if (pool)
+		entries += xsk_entries(kread64(pool + koffset(struct xsk_buff_pool, fq))) +
+			   xsk_entries(kread64(pool + koffset(struct xsk_buff_pool, cq)));
+	d->mapped = entries * sizeof(__u64);
+}
+
+static __always_inline __u64 positive(__u32 count)
+{
+	return (__s32)count > 0 ? count : 0;
+}
+
+static __noinline int weigh_socket(__u64 file, struct zmem_descriptor *d)
+{
+	__u64 sock = kread64(kread64(file + koffset(struct file___files, private_data)) +
+			     koffset(struct socket, sk));
+	__u32 family, protocol;
+	__u64 sent;
+
+	if (!sock || !d)
+		return 0;
+	d->object = sock;
+	family = kread32(sock + SOCK(__sk_common.skc_family)) & 0xffff;
+	protocol = kread32(sock + SOCK(sk_protocol)) & 0xffff;
+	d->bytes = size_of(struct socket_alloc) + size_of(struct dentry) +
+		   kread32(kread64(sock + SOCK(__sk_common.skc_prot)) +
+			   koffset(struct proto, obj_size));
+	d->kind = ZMEM_DESCRIPTOR_SOCKET;
+	if (family == AF_UNIX) {
+		d->kind = ZMEM_DESCRIPTOR_UNIX;
+		d->bytes += unix_queue(sock);
+		return 0;
+	}
+	d->bytes += positive(kread32(sock + SOCK(sk_backlog.rmem_alloc)));
+	if ((family == AF_INET || family == AF_INET6) && protocol == IPPROTO_TCP) {
+		d->kind = ZMEM_DESCRIPTOR_TCP;
+		d->bytes += positive(kread32(sock + SOCK(sk_wmem_queued)));
+		return 0;
+	}
+	/* One is the socket itself (sk_free(), net/core/sock.c). */
+	sent = positive(kread32(sock + SOCK(sk_wmem_alloc)));
+	d->bytes += sent ? sent - 1 : 0;
+	if ((family == AF_INET || family == AF_INET6) && protocol == IPPROTO_UDP)
+		d->kind = ZMEM_DESCRIPTOR_UDP;
+	if (family == AF_NETLINK)
+		d->kind = ZMEM_DESCRIPTOR_NETLINK;
+	if (family == AF_PACKET)
+		weigh_rings(sock, d);
+	if (family == AF_XDP)
+		weigh_xdp(sock, d);
+	return 0;
+}
+
+/* ---- pipes ---- */
+
+/*
+ * Each buffer has a page. One that splice() put there may be of the page cache, and is counted here
+ * as well. Both ends and each open of a FIFO have a file: each counts its part.
+ */
+static __noinline int weigh_pipe(__u64 inode, struct zmem_descriptor *d)
+{
+	__u64 pipe = kread64(inode + koffset(struct inode___pipe, i_pipe));
+	__u32 head, tail, files;
+
+	if (!pipe || !d)
+		return 0;
+	d->object = pipe;
+	d->kind = ZMEM_DESCRIPTOR_PIPE;
+	head = kread32(pipe + koffset(struct pipe_inode_info, head));
+	tail = kread32(pipe + koffset(struct pipe_inode_info, tail));
+	files = kread32(pipe + koffset(struct pipe_inode_info, files));
+	d->bytes = pages(positive(head - tail)) +
+		   (__u64)kread32(pipe + koffset(struct pipe_inode_info, ring_size)) *
+			   bpf_core_type_size(struct pipe_buffer) +
+		   size_of(struct pipe_inode_info) + size_of(struct inode) + size_of(struct dentry);
+	d->files = files > 0xffff ? 0xffff : files;
+	return 0;
+}
+
+/* ---- anonymous inodes ---- */
+
+static __always_inline void weigh_io_uring(__u64 ring, struct zmem_descriptor *d)
+{
+	__u64 sq, cq, bytes;
+
+	if (!bpf_core_type_exists(struct io_ring_ctx___held))
+		return;
+	d->object = ring;
+	d->kind = ZMEM_DESCRIPTOR_IO_URING;
+	d->bytes = bpf_core_type_size(struct io_ring_ctx___held);
+	if (bpf_core_field_exists(struct io_ring_ctx___regions, sq_region)) {
+		d->mapped = pages(
+			kread32(ring + koffset(struct io_ring_ctx___regions, sq_region.nr_pages)) +
+			kread32(ring +
+				koffset(struct io_ring_ctx___regions, ring_region.nr_pages)));
+		return;
+	}
+	sq = kread32(ring + koffset(struct io_ring_ctx___held, sq_entries));
+	cq = kread32(ring + koffset(struct io_ring_ctx___held, cq_entries));
+	bytes = whole_pages(sq * bpf_core_type_size(struct io_uring_sqe)) +
+		whole_pages(bpf_core_type_size(struct io_rings) +
+			    cq * bpf_core_type_size(struct io_uring_cqe) + sq * sizeof(__u32));
+	d->bytes += bytes;
+}
+
+static __always_inline void weigh_perf(__u64 event, struct zmem_descriptor *d)
+{
+	__u64 buffer = kread64(event + koffset(struct perf_event, rb));
+
+	d->object = buffer ? buffer : event;
+	d->kind = ZMEM_DESCRIPTOR_PERF;
+	d->bytes = bpf_core_type_size(struct perf_event);
+	/* And the page in front of them, which tells where they are written. */
+	if (buffer)
+		d->bytes += pages(1 + kread32(buffer + koffset(struct perf_buffer, nr_pages)) +
+				  kread32(buffer + koffset(struct perf_buffer, aux_nr_pages)));
+}
+
+#define XA_SLOTS 64
+
+/* A node of a tree, which has the address of an entry that is no node in its lowest bits. */
+static __always_inline __u64 node_at(__u64 place)
+{
+	__u64 entry = kread_raw(__u64, place);
+
+	return (entry & 3) == 2 ? entry - 2 : 0;
+}
+
+/*
+ * The watches have numbers, which are the indexes of a tree. Its nodes count what they have. Nodes
+ * below the second level are taken to be full: numbers are given one after the other.
+ */
+static __noinline __u64 count_watches(__u64 group)
+{
+	__u64 node =
+		node_at(group + koffset(struct fsnotify_group, inotify_data.idr.idr_rt.xa_head));
+	__u64 count = 0, child;
+	__u32 shift;
+
+	if (!node)
+		return kread64(group + koffset(struct fsnotify_group,
+					       inotify_data.idr.idr_rt.xa_head)) != 0;
+	shift = kread32(node + koffset(struct xa_node___counted, shift)) & 0xff;
+	if (!shift)
+		return kread32(node + koffset(struct xa_node___counted, count)) & 0xff;
+	for (__u32 i = 0; i < XA_SLOTS; i++) {
+		child = node_at(node + koffset(struct xa_node___counted, slots) + i * 8);
+		if (child)
+			count +=
+				kread_raw(__u32, child + koffset(struct xa_node___counted, count)) &
+				0xff;
+	}
+	return count << ((shift - 6) & 31);
+}
+
+static __always_inline void weigh_inotify(__u64 group, struct zmem_descriptor *d)
+{
+	if (!bpf_core_type_exists(struct inotify_inode_mark))
+		return;
+	d->object = group;
+	d->kind = ZMEM_DESCRIPTOR_INOTIFY;
+	d->bytes = size_of(struct fsnotify_group) +
+		   count_watches(group) * (size_of(struct inotify_inode_mark) +
+					   size_of(struct fsnotify_mark_connector));
+}
+
+/* Its tables for the memory of the guest, which is memory of the process. */
+static __always_inline void weigh_kvm(__u64 kvm, struct zmem_descriptor *d)
+{
+	__u64 used = 0;
+
+	if (!bpf_core_type_exists(struct kvm))
+		return;
+	if (bpf_core_field_exists(struct kvm, arch.n_used_mmu_pages))
+		used += kread64(kvm + koffset(struct kvm, arch.n_used_mmu_pages));
+	if (bpf_core_field_exists(struct kvm, arch.tdp_mmu_pages))
+		used += kread64(kvm + koffset(struct kvm, arch.tdp_mmu_pages));
+	d->object = kvm;
+	d->kind = ZMEM_DESCRIPTOR_KVM;
+	d->bytes = bpf_core_type_size(struct kvm) +
+		   used * (pages(1) + bpf_core_type_size(struct kvm_mmu_page));
+}
+
+static __noinline int weigh_anonymous(__u64 file, struct zmem_descriptor *d)
+{
+	__u64 dentry = kread64(file + koffset(struct file, f_path.dentry));
+	__u64 name = kread64(kread64(dentry + koffset(struct dentry, d_name.name)));
+	__u64 data = kread64(file + koffset(struct file___files, private_data));
+	__u64 aux;
+
+	if (!d || !data)
+		return 0;
+	switch (name) {
+	case NAME_BPF_MAP:
+		d->object = data;
+		d->kind = ZMEM_DESCRIPTOR_BPF_MAP;
+		d->refs = (__s64)kread64(data + koffset(struct bpf_map___held, refcnt));
+		d->files = 0;
+		/* User space asks the kernel how large it is, by its number. */
+		d->own = kread32(data + koffset(struct bpf_map___held, id));
+		break;
+	case NAME_BPF_PROG:
+		aux = kread64(data + koffset(struct bpf_prog___held, aux));
+		d->object = data;
+		d->kind = ZMEM_DESCRIPTOR_BPF_PROG;
+		d->refs = (__s64)kread64(aux + koffset(struct bpf_prog_aux___held, refcnt));
+		d->bytes = pages(kread32(data + koffset(struct bpf_prog___held, pages)) & 0xffff) +
+			   kread32(data + koffset(struct bpf_prog___held, jited_len));
+		break;
+	case NAME_IO_URING:
+		weigh_io_uring(data, d);
+		break;
+	case NAME_PERF:
+		weigh_perf(data, d);
+		break;
+	case NAME_INOTIFY:
+		weigh_inotify(data, d);
+		break;
+	default:
+		if ((name & KVM_MASK) == NAME_KVM)
+			weigh_kvm(data, d);
+		break;
+	}
+	return 0;
+}
+
+/* ---- processes ---- */
+
+#define WATCHERS_MAX 4
+
+/* Entries of epoll are in a list of the file that they watch, and end with it. */
+static __noinline __u64 count_watchers(__u64 file)
+{
+	__u64 node, count = 0;
+
+	if (!bpf_core_field_exists(struct file___polled, f_ep)) {
+		node = kread64(file + koffset(struct file___links, f_ep_links));
+		return node && node != file + koffset(struct file___links, f_ep_links);
+	}
+	node = kread64(file + koffset(struct file___polled, f_ep));
+	for (int i = 0; node && i < WATCHERS_MAX; i++) {
+		node = kread_raw(__u64, node);
+		count += node != 0;
+	}
+	return count;
+}
+
+/*
+ * Writes the sums of the process, and returns 0. A file that finds no room in the buffer is visited
+ * again, and what was written for it is void: so nothing is cleared before all of it is written.
+ */
+static __always_inline int write_sums(struct seq_file *seq, const struct zmem_descriptors *s)
+{
+	struct zmem_descriptor d;
+
+	for (int i = 0; i < ZMEM_DESCRIPTOR_KINDS; i++) {
+		if (!s->sum[i].descriptors)
+			continue;
+		__builtin_memset(&d, 0, sizeof(d));
+		d.pid = s->pid;
+		d.kind = i;
+		d.bytes = s->sum[i].bytes;
+		d.own = s->sum[i].own;
+		d.descriptors = s->sum[i].descriptors;
+		if (bpf_seq_write(seq, &d, sizeof(d)))
+			return 1;
+	}
+	return 0;
+}
+
+static __always_inline void add_sum(struct zmem_descriptors *s, __u32 kind, __u64 bytes, __s64 refs,
+				    __u64 parts)
+{
+	struct zmem_descriptor_sum *sum;
+
+	if (kind >= ZMEM_DESCRIPTOR_KINDS)
+		return;
+	sum = &s->sum[kind];
+	if (refs < 1)
+		refs = 1;
+	bytes /= parts ? parts : 1;
+	sum->bytes += bytes / (__u64)refs;
+	if (refs == 1)
+		sum->own += bytes;
+	sum->descriptors++;
+}
+
+/* The bytes of the table of descriptors, with its three bitmaps. */
+static __always_inline __u64 table_size(__u64 task)
+{
+	__u64 files = kread64(task + koffset(struct task_struct___held, files));
+	__u64 table = kread64(files + koffset(struct files_struct___size, fdt));
+	__u64 slots = kread32(table + koffset(struct fdtable___size, max_fds));
+
+	return slots * sizeof(__u64) + slots / 4;
+}
+
+SEC("iter/task_file")
+int list_descriptors(struct bpf_iter__task_file *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct file *file = ctx->file;
+	struct zmem_descriptors *s = state_get();
+	struct zmem_descriptor d = {};
+	struct pid_view view;
+	__u64 addr, inode, leader, watchers = 0;
+	__u32 mode;
+	__s64 refs;
+
+	if (!s)
+		return 0;
+	if (!task || !file) {
+		if (s->leader && write_sums(ctx->meta->seq, s) == 0)
+			s->leader = 0;
+		return 0;
+	}
+	/* Numbers to the verifier, which pointers would not be. */
+	addr = kread_raw(__u64, &ctx->file);
+	leader = kread_raw(__u64, &task->group_leader);
+	inode = kread_raw(__u64, addr + koffset(struct file___files, f_inode));
+	mode = kread_raw(__u32, inode + koffset(struct inode, i_mode)) & S_IFMT;
+	refs = references(addr) - 1; /* one is the iterator's */
+	d.refs = refs;
+	if (mode == S_IFSOCK)
+		weigh_socket(addr, &d);
+	else if (mode == S_IFIFO)
+		weigh_pipe(inode, &d);
+	else if (kread64(kread64(inode + koffset(struct inode, i_sb)) +
+			 member_offset(super_block, s_magic)) == MAGIC_ANON_INODE)
+		weigh_anonymous(addr, &d);
+	if (d.object || !mode)
+		watchers = count_watchers(addr);
+
+	if (s->leader && s->leader != leader && write_sums(ctx->meta->seq, s))
+		return 0;
+	if (d.object && (d.bytes + d.mapped >= ZMEM_DESCRIPTOR_LARGE ||
+			 d.kind == ZMEM_DESCRIPTOR_BPF_MAP || d.kind == ZMEM_DESCRIPTOR_BPF_PROG)) {
+		view = reader_view();
+		d.file = addr;
+		d.fd = ctx->fd;
+		d.descriptors = 1;
+		d.pid = pid_number(kget(kcast(struct task_struct, leader), thread_pid), &view);
+		if (bpf_seq_write(ctx->meta->seq, &d, sizeof(d)))
+			return 0;
+		d.object = 0;
+	}
+	if (s->leader != leader) {
+		view = reader_view();
+		__builtin_memset(s->sum, 0, sizeof(s->sum));
+		s->leader = leader;
+		s->pid = pid_number(kget(kcast(struct task_struct, leader), thread_pid), &view);
+		s->sum[ZMEM_DESCRIPTOR_FILE].bytes = s->sum[ZMEM_DESCRIPTOR_FILE].own =
+			table_size(kread_raw(__u64, &ctx->task));
+	}
+	s->files++;
+	add_sum(s, ZMEM_DESCRIPTOR_FILE, size_of(struct file), refs, 1);
+	if (d.object)
+		add_sum(s, d.kind, d.bytes, refs, d.files);
+	if (watchers)
+		add_sum(s, ZMEM_DESCRIPTOR_EPOLL,
+			watchers * (bpf_core_type_size(struct epitem___held) +
+				    bpf_core_type_size(struct eppoll_entry___held)),
+			refs, 1);
+	return 0;
+}

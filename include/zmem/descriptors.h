@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Kernel memory that processes hold by their descriptors (bpf/descriptors.bpf.c): the records of
+ * the iterator. Addresses serve as numbers alone: only the process that loaded the program gets
+ * them.
+ */
+#ifndef ZMEM_DESCRIPTORS_H
+#define ZMEM_DESCRIPTORS_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+/* The words are in src/model/kernel_memory.c. */
+enum zmem_descriptor_kind {
+	/* Open files, and the table of descriptors. */
+	ZMEM_DESCRIPTOR_FILE,
+	ZMEM_DESCRIPTOR_PIPE,
+	ZMEM_DESCRIPTOR_TCP,
+	ZMEM_DESCRIPTOR_UDP,
+	ZMEM_DESCRIPTOR_UNIX,
+	ZMEM_DESCRIPTOR_NETLINK,
+	ZMEM_DESCRIPTOR_SOCKET, /* of other families */
+	ZMEM_DESCRIPTOR_PACKET, /* rings of AF_PACKET */
+	ZMEM_DESCRIPTOR_XDP,
+	ZMEM_DESCRIPTOR_BPF_MAP,
+	ZMEM_DESCRIPTOR_BPF_PROG,
+	ZMEM_DESCRIPTOR_IO_URING,
+	ZMEM_DESCRIPTOR_PERF,
+	ZMEM_DESCRIPTOR_EPOLL,
+	ZMEM_DESCRIPTOR_INOTIFY,
+	ZMEM_DESCRIPTOR_KVM,
+	ZMEM_DESCRIPTOR_KINDS,
+};
+
+/*
+ * An object of less has no record of its own: it is divided by the references to its file, and
+ * added to the sum of its kind.
+ */
+#define ZMEM_DESCRIPTOR_LARGE 8192
+
+/* 64 bytes. */
+struct zmem_descriptor {
+	__u64 object; /* what holds the memory; 0: the sum of small ones of a kind of a process */
+	__u64 file;   /* the open file that leads to it */
+	__u64 bytes;
+	__u64 mapped; /* other bytes, which count in RSS of the processes that map them */
+	__s64 refs;   /* the references to the file; of a map or a program those to it */
+	__u64 own;    /* of a sum: of objects with one reference alone */
+	__s32 pid;    /* as the reader sees it */
+	__u32 fd;
+	__u32 descriptors; /* 1, or of a sum */
+	__u16 kind;	   /* enum zmem_descriptor_kind */
+	__u16 files;	   /* of a pipe: the open files that share it */
+};
+
+struct zmem_descriptor_sum {
+	__u64 bytes, own;
+	__u64 descriptors;
+};
+
+/* What the program keeps between two files. User space clears it before each reading. */
+struct zmem_descriptors {
+	__u64 leader; /* the process of the sums */
+	__s32 pid;    /* its number: where the iterator is, if it stopped here */
+	__u32 page_bits; /* set by user space */
+	__u64 files; /* descriptors that were looked at */
+	struct zmem_descriptor_sum sum[ZMEM_DESCRIPTOR_KINDS];
+};
+
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "model/descriptors.h"
+
+const struct kernel_kind_info kernel_kind_table[KERNEL_KINDS] = {
+	[ZMEM_DESCRIPTOR_FILE] = {"file", "open files"},
+	[ZMEM_DESCRIPTOR_PIPE] = {"pipe", "pipes"},
+	[ZMEM_DESCRIPTOR_TCP] = {"tcp", "TCP sockets"},
+	[ZMEM_DESCRIPTOR_UDP] = {"udp", "UDP sockets"},
+	[ZMEM_DESCRIPTOR_UNIX] = {"unix", "unix sockets"},
+	[ZMEM_DESCRIPTOR_NETLINK] = {"netlink", "netlink sockets"},
+	[ZMEM_DESCRIPTOR_SOCKET] = {"socket", "other sockets"},
+	[ZMEM_DESCRIPTOR_PACKET] = {"packet_ring", "packet rings"},
+	[ZMEM_DESCRIPTOR_XDP] = {"xdp", "AF_XDP sockets"},
+	[ZMEM_DESCRIPTOR_BPF_MAP] = {"bpf_map", "BPF maps"},
+	[ZMEM_DESCRIPTOR_BPF_PROG] = {"bpf_prog", "BPF programs"},
+	[ZMEM_DESCRIPTOR_IO_URING] = {"io_uring", "io_uring"},
+	[ZMEM_DESCRIPTOR_PERF] = {"perf", "perf events"},
+	[ZMEM_DESCRIPTOR_EPOLL] = {"epoll", "epoll entries"},
+	[ZMEM_DESCRIPTOR_INOTIFY] = {"inotify", "inotify watches"},
+	[ZMEM_DESCRIPTOR_KVM] = {"kvm", "KVM"},
+};
+
+void kernel_shares_clear(struct kernel_shares *s)
+{
+	for (int i = 0; i < KERNEL_KINDS; i++)
+		s->kind[i] = (struct kernel_share){.kind = (enum zmem_descriptor_kind)i};
+}
+
+void kernel_shares_add(struct kernel_shares *to, const struct kernel_shares *more)
+{
+	for (int i = 0; more && i < KERNEL_KINDS; i++) {
+		to->kind[i].kind = (enum zmem_descriptor_kind)i;
+		to->kind[i].bytes += more->kind[i].bytes;
+		to->kind[i].mapped += more->kind[i].mapped;
+		to->kind[i].descriptors += more->kind[i].descriptors;
+	}
+}
+
+uint64_t kernel_shares_sum(const struct kernel_shares *s)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < KERNEL_KINDS; i++)
+		sum += s->kind[i].bytes;
+	return sum;
+}

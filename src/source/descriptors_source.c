@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Joins the records of the iterator: small objects come as sums by process and kind, large ones
+ * once for each descriptor. A large object is divided by the processes that hold it.
+ */
+#include "source/descriptors_source.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/parse.h"
+#include "load/bpf_load.h"
+#include "source/iterator.h"
+#include "zmem/descriptors.h"
+
+/* CPU time of a reading, and of it for the largest processes if it does not suffice for all. */
+#define READ_US	   800000
+#define LARGEST_US 200000
+
+/* Records of large objects. More are left out, with their processes. */
+#define RECORDS_MAX (1U << 20)
+
+/* Maps of BPF whose size is asked for, one by one. */
+#define MAPS_MAX 8192
+
+struct descriptors_source {
+	struct bpf_handle handle;
+	struct zmem_descriptors *state; /* the value of the map */
+	struct zmem_descriptor *record; /* of large objects */
+	size_t count, capacity;
+	struct snapshot *snapshot;
+	bool too_many;
+};
+
+int descriptors_source_open(struct diag *diag, struct descriptors_source **ret)
+{
+	struct descriptors_source *s = calloc(1, sizeof(*s));
+	int r = s ? bpf_load_noted("kernel memory of descriptors", OBJECT_DESCRIPTORS,
+				   LOADER_EITHER, NULL, diag, &s->handle)
+		  : -ENOMEM;
+
+	if (r < 0) {
+		free(s);
+		return r;
+	}
+	s->state = s->handle.answers;
+	*ret = s;
+	return 0;
+}
+
+void descriptors_source_close(struct descriptors_source *s)
+{
+	if (!s)
+		return;
+	bpf_handle_close(&s->handle);
+	free(s->record);
+	free(s);
+}
+
+/* ---- reading ---- */
+
+static struct kernel_shares *shares_of(struct process *p)
+{
+	return (struct kernel_shares *)p->kernel;
+}
+
+static void add_share(struct process *p, const struct zmem_descriptor *d, uint64_t bytes,
+		      uint64_t mapped, uint32_t descriptors)
+{
+	struct kernel_share *share = &shares_of(p)->kind[d->kind];
+
+	share->bytes += bytes;
+	share->mapped += mapped;
+	share->descriptors += descriptors;
+}
+
+static int receive_record(struct descriptors_source *s, const struct zmem_descriptor *d)
+{
+	struct process *p;
+
+	if (d->kind >= KERNEL_KINDS)
+		return -EPROTO;
+	if (!d->object) {
+		p = snapshot_find(s->snapshot, d->pid);
+		if (p && p->kernel)
+			add_share(p, d, d->bytes, 0, d->descriptors);
+		return 0;
+	}
+	if (s->count == RECORDS_MAX) {
+		s->too_many = true;
+		return 0;
+	}
+	if (!array_room(&s->record, s->count, &s->capacity, 256))
+		return -ENOMEM;
+	s->record[s->count++] = *d;
+	return 0;
+}
+
+/* Reads until the end or until the time is over. Returns 1 at the end, 0 before, or an error. */
+static int read_until(struct descriptors_source *s, int fd, uint64_t deadline_us)
+{
+	struct zmem_descriptor buf[512];
+	const size_t size = sizeof(*buf);
+	size_t len = 0;
+	int r = 0;
+
+	while (clock_us(CLOCK_THREAD_CPUTIME_ID) < deadline_us) {
+		ssize_t n = read(fd, (char *)buf + len, sizeof(buf) - len);
+
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return len ? -EBADMSG : 1;
+		len += (size_t)n;
+		for (size_t i = 0; r == 0 && i < len / size; i++)
+			r = receive_record(s, &buf[i]);
+		if (r < 0)
+			return r;
+		memmove(buf, (char *)buf + len / size * size, len % size);
+		len %= size;
+	}
+	return 0;
+}
+
+static int read_descriptors(struct descriptors_source *s, union bpf_iter_link_info *only,
+			    uint64_t deadline_us)
+{
+	cleanup_close int fd = -1;
+
+	memset(s->state, 0, sizeof(*s->state));
+	s->state->page_bits = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
+	fd = iterator_open(s->handle.fd[BPF_OPEN_FILES], only);
+	return fd < 0 ? fd : read_until(s, fd, deadline_us);
+}
+
+static int compare_rss(const void *pa, const void *pb)
+{
+	const struct process *a = *(struct process *const *)pa, *b = *(struct process *const *)pb;
+
+	return ORDER_OF(b->value[COUNTER_RSS], a->value[COUNTER_RSS]);
+}
+
+/* What was read of a process in part, or twice, counts anew. */
+static void forget(struct descriptors_source *s, struct process *p)
+{
+	size_t kept = 0;
+
+	kernel_shares_clear(shares_of(p));
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->record[i].pid != p->pid)
+			s->record[kept++] = s->record[i];
+	}
+	s->count = kept;
+}
+
+static void leave_out(struct snapshot *snapshot, struct process *p)
+{
+	p->kernel = NULL;
+	p->status[VALUE_KERNEL] = PSS_TIMEOUT;
+	snapshot->kernel.left_out++;
+}
+
+/*
+ * The iterator goes by the number of the process. Those from `from` on were not read: reads the
+ * largest of them, each by its own iterator (Linux 6.1), until their time is over as well.
+ */
+static int read_largest(struct descriptors_source *s, pid_t from)
+{
+	cleanup_free struct process **rest = calloc(s->snapshot->count + 1, sizeof(*rest));
+	uint64_t deadline = clock_us(CLOCK_THREAD_CPUTIME_ID) + LARGEST_US;
+	size_t count = 0;
+	int r = 1;
+
+	if (!rest)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->snapshot->count; i++) {
+		if (s->snapshot->process[i].kernel && s->snapshot->process[i].pid >= from)
+			rest[count++] = &s->snapshot->process[i];
+	}
+	if (count)
+		qsort(rest, count, sizeof(*rest), compare_rss);
+	for (size_t i = 0; i < count; i++) {
+		union bpf_iter_link_info only = {.task.pid = (__u32)rest[i]->pid};
+
+		forget(s, rest[i]);
+		if (r == 1)
+			r = read_descriptors(s, &only, deadline);
+		if (r == -ENOMEM)
+			return r;
+		if (r != 1) {
+			forget(s, rest[i]);
+			leave_out(s->snapshot, rest[i]);
+		}
+	}
+	return 0;
+}
+
+/* ---- maps of BPF ---- */
+
+/* "memlock:\t4096" of /proc/self/fdinfo: what the kernel computes of the map. */
+static uint64_t memlock_of(int fd)
+{
+	char path[48], text[2048];
+	const char *line;
+	ssize_t len;
+	uint64_t bytes;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	len = file_read(-1, path, text, sizeof(text) - 1);
+	if (len <= 0)
+		return 0;
+	text[len] = '\0';
+	line = strstr(text, "memlock:");
+	if (!line)
+		return 0;
+	line += strlen("memlock:");
+	line += strspn(line, " \t");
+	return parse_u64(line, strspn(line, "0123456789"), UINT64_MAX, &bytes) == 0 ? bytes : 0;
+}
+
+static uint64_t size_of_map(uint32_t id)
+{
+	cleanup_close int fd = bpf_map_get_fd_by_id(id);
+
+	return fd < 0 ? 0 : memlock_of(fd);
+}
+
+/* ---- sharing ---- */
+
+static int compare_records(const void *pa, const void *pb)
+{
+	const struct zmem_descriptor *a = pa, *b = pb;
+	int r = ORDER_OF(a->object, b->object);
+
+	r = r ? r : ORDER_OF(a->pid, b->pid);
+	return r ? r : ORDER_OF(a->fd, b->fd);
+}
+
+/* The records of one object: the largest of its sizes, as it may grow meanwhile. */
+static struct kernel_object join(struct descriptors_source *s, size_t first, size_t end)
+{
+	struct kernel_object o = {.pid = s->record[first].pid,
+				  .fd = s->record[first].fd,
+				  .kind = s->record[first].kind};
+
+	for (size_t i = first; i < end; i++) {
+		const struct zmem_descriptor *d = &s->record[i];
+
+		o.processes += i == first || d[-1].pid != d->pid;
+		if (d->bytes > o.bytes)
+			o.bytes = d->bytes;
+		if (d->mapped > o.mapped)
+			o.mapped = d->mapped;
+	}
+	return o;
+}
+
+/* Equal parts, and the first ones have what is left: together they are all of it. */
+static uint64_t equal_part(uint64_t bytes, uint32_t parts, uint32_t i)
+{
+	return bytes / parts + (i < bytes % parts);
+}
+
+static void divide(struct descriptors_source *s, size_t first, size_t end,
+		   const struct kernel_object *o)
+{
+	uint32_t holder = 0, descriptors;
+	size_t i = first, next;
+
+	for (; i < end; i = next, holder++) {
+		struct process *p = snapshot_find(s->snapshot, s->record[i].pid);
+
+		for (next = i; next < end && s->record[next].pid == s->record[i].pid; next++)
+			;
+		descriptors = (uint32_t)(next - i);
+		if (p && p->kernel)
+			add_share(p, &s->record[i], equal_part(o->bytes, o->processes, holder),
+				  equal_part(o->mapped, o->processes, holder), descriptors);
+	}
+}
+
+static int compare_objects(const void *pa, const void *pb)
+{
+	const struct kernel_object *a = pa, *b = pb;
+
+	return ORDER_OF(b->bytes + b->mapped, a->bytes + a->mapped);
+}
+
+/* Divides each object. The snapshot has the largest. */
+static int share_objects(struct descriptors_source *s)
+{
+	cleanup_free struct kernel_object *all = calloc(s->count + 1, sizeof(*all));
+	struct kernel_held *held = &s->snapshot->kernel;
+	struct kernel_object *kept;
+	size_t count = 0, maps = 0;
+
+	if (!all)
+		return -ENOMEM;
+	if (s->count)
+		qsort(s->record, s->count, sizeof(*s->record), compare_records);
+	for (size_t i = 0, end; i < s->count; i = end) {
+		for (end = i; end < s->count && s->record[end].object == s->record[i].object; end++)
+			;
+		all[count] = join(s, i, end);
+		if (all[count].kind == ZMEM_DESCRIPTOR_BPF_MAP && maps++ < MAPS_MAX)
+			all[count].bytes = size_of_map((uint32_t)s->record[i].own);
+		divide(s, i, end, &all[count]);
+		count++;
+	}
+	if (count)
+		qsort(all, count, sizeof(*all), compare_objects);
+	held->count = count < KERNEL_OBJECTS_MAX ? count : KERNEL_OBJECTS_MAX;
+	kept = arena_alloc(&s->snapshot->arena, (held->count + 1) * sizeof(*kept));
+	if (!kept)
+		return -ENOMEM;
+	memcpy(kept, all, held->count * sizeof(*kept));
+	held->item = kept;
+	return 0;
+}
+
+static int begin(struct snapshot *snapshot)
+{
+	snapshot->kernel = (struct kernel_held){};
+	for (size_t i = 0; i < snapshot->count; i++) {
+		struct process *p = &snapshot->process[i];
+
+		p->kernel = NULL;
+		if (p->kind != PROCESS_USER)
+			continue;
+		p->kernel = arena_alloc(&snapshot->arena, sizeof(*p->kernel));
+		if (!p->kernel)
+			return -ENOMEM;
+		kernel_shares_clear(shares_of(p));
+	}
+	return 0;
+}
+
+static void end(struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->count; i++) {
+		struct process *p = &snapshot->process[i];
+
+		if (!p->kernel)
+			continue;
+		process_set(p, COUNTER_KERNEL, kernel_shares_sum(p->kernel));
+		kernel_shares_add(&snapshot->kernel.all, p->kernel);
+	}
+	snapshot->kernel.known = true;
+}
+
+int descriptors_source_read(struct descriptors_source *s, struct snapshot *snapshot)
+{
+	uint64_t start = clock_us(CLOCK_THREAD_CPUTIME_ID);
+	int r = begin(snapshot);
+
+	s->snapshot = snapshot;
+	s->count = 0;
+	s->too_many = false;
+	if (r == 0)
+		r = read_descriptors(s, NULL, start + READ_US);
+	if (r == 0)
+		r = read_largest(s, s->state->pid);
+	if (r >= 0)
+		r = share_objects(s);
+	if (r == 0)
+		end(snapshot);
+	return r;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Kernel memory that processes hold by their descriptors (bpf/descriptors.bpf.c). */
+#ifndef ZMEM_SOURCE_DESCRIPTORS_SOURCE_H
+#define ZMEM_SOURCE_DESCRIPTORS_SOURCE_H
+
+#include "base/diag.h"
+#include "model/snapshot.h"
+
+struct descriptors_source;
+
+/* Returns 0, or a negative errno and a note why. */
+int descriptors_source_open(struct diag *diag, struct descriptors_source **ret);
+/* NULL is accepted. */
+void descriptors_source_close(struct descriptors_source *s);
+
+/*
+ * Sets KERNEL and the shares of all processes, and snapshot->kernel. It takes at most a second of
+ * CPU time: then the processes with the largest RSS are read first, and the others have the status
+ * PSS_TIMEOUT. Returns 0 or a negative errno.
+ */
+int descriptors_source_read(struct descriptors_source *s, struct snapshot *snapshot);
+
+#endif
