@@ -107,7 +107,7 @@ LDFLAGS_ALL  += -static-pie -Wl,--no-eh-frame-hdr $(PACK_RELOCS) -Wl,-T,$(LAYOUT
 COLD         := $(addprefix $(B)/,session/% command/% incidents/% recorder/% doctor/% top/% recording/% check/% demangle/% code/% heap/% grow/% watch/% load/bpf_% load/load_% privilege/% proc/mounts% \
                 collect/% enrich/container% enrich/machine% enrich/memcg% model/ram% \
                 findings/% model/finding% report/compare_% report/files_% report/findings% report/folded% report/growth% report/head% report/html% report/incidents% report/maps_% \
-                $(addprefix fields/,change% compare% ended% file% finding% gpu% growth% head% incident% map% notice% peak% summary% system% top%) \
+                $(addprefix fields/,change% compare% descriptor% ended% file% finding% gpu% growth% head% incident% map% notice% peak% summary% system% top%) \
                 $(addprefix model/,account% change% ended% event% files% growth% incident% maps% memcg% overview% sample% zones%) \
                 query/change% query/files% query/query_parse% report/incidents% report/diff% report/metrics% report/page% report/peak% report/system_% source/census% source/files_% source/freed_% source/grow% \
                 source/held% source/holders_% source/nvml_% source/pages_% source/pin% source/source% source/swap_% write/metrics_%)

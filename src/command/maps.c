@@ -121,6 +121,7 @@ static int open_command(struct maps_command *c, const struct options *o)
 	spec.pages = page_needs(c);
 	spec.pss = spec.pages ? PSS_AUTO : PSS_NONE;
 	spec.pages_named = o->by_node;
+	spec.kernel = o->pids;
 	if (r == 0)
 		r = read_keys(c, "pss");
 	if (r == 0 && o->sort)
@@ -248,6 +249,10 @@ static int show(struct maps_command *c, struct maps_read *m)
 	/* An empty table would look like a process without mappings. */
 	if (failed && !m->row_count && c->o->format == FORMAT_TABLE)
 		return failed;
+	for (size_t i = 0; i < processes->count; i++)
+		m->process[i].object =
+			kernel_objects_of(&collector->snapshot.kernel, processes->item[i]->pid,
+					  &m->process[i].objects);
 	report.process = m->process;
 	report.process_count = processes->count;
 	report.several = processes->count > 1;

@@ -3,6 +3,7 @@
 #include "fields/file_said.h"
 
 #include "fields/define.h"
+#include "fields/descriptor_fields.h"
 #include "fields/file_fields.h"
 #include "fields/map_fields.h"
 #include "model/maps.h"
@@ -89,11 +90,30 @@ static int64_t count_sharing(const struct maps_report *r)
 SAID(counted, AMOUNT, value_signed(true, count_processes(r, false)));
 SAID(summed, AMOUNT, value_signed(true, count_processes(r, true)));
 SAID(sharing, AMOUNT, value_signed(true, count_sharing(r)));
-static FIELDS(maps, &field_counted, &field_summed, &field_sharing);
+static const struct maps_process *only_process(const struct maps_report *r)
+{
+	return r->process_count == 1 ? r->process : NULL;
+}
 
-SENTENCES(maps_said, &maps_measured, &maps,
-	  "{totals.mappings} mapping{s} of {counted} process{es}"
-	  "[; {sharing+} sharing the memory of another process][; {collection.gone+} gone]"
-	  "[; {collection.denied+} denied][; {collection.timeout+} timeout]"
-	  "[; {collection.kernel_threads+} kernel_thread][; {collection.unsupported+} unsupported]"
-	  "[; {summed+} changed while read: PSS is a sum of whole kB]");
+static struct value value_kernel(const struct maps_process *p)
+{
+	return value_bytes(p && process_has(p->process, COUNTER_KERNEL),
+			   p ? p->process->value[COUNTER_KERNEL] : 0);
+}
+
+SAID(kernel_bytes, BYTES, value_kernel(only_process(r)));
+ROWS(kernel_objects, "kernel_objects", &kernel_object_fields, struct kernel_object, only_process(r),
+     only_process(r) ? only_process(r)->object : NULL,
+     only_process(r) ? only_process(r)->objects : 0, "", 0);
+static FIELDS(maps, &field_counted, &field_summed, &field_sharing, &field_kernel_bytes,
+	      &field_kernel_objects);
+
+SENTENCES(
+	maps_said, &maps_measured, &maps,
+	"{totals.mappings} mapping{s} of {counted} process{es}"
+	"[; {sharing+} sharing the memory of another process][; {collection.gone+} gone]"
+	"[; {collection.denied+} denied][; {collection.timeout+} timeout]"
+	"[; {collection.kernel_threads+} kernel_thread][; {collection.unsupported+} unsupported]"
+	"[; {summed+} changed while read: PSS is a sum of whole kB]",
+	"kernel memory by descriptors {kernel_bytes+}"
+	"[: {kernel_objects*4: {kind}[ {bytes+}][ {mapped_bytes+} mapped] (descriptor {descriptor})}]");

@@ -3,6 +3,7 @@
 #include "fields/map_fields.h"
 
 #include "fields/define.h"
+#include "fields/descriptor_fields.h"
 
 #define NAME_MAX_BYTES .max = {4096}, .max_hex = {4096}
 
@@ -129,11 +130,17 @@ JSON_FIELD(
 		   : r->total_exact    ? "smaps_rollup"
 				       : "smaps"),
 	"smaps_rollup: its PSS is rounded only once. smaps: the mappings changed while they were read, or there is --mapping");
+JSON_FIELD(process_kernel, "kernel_bytes", BYTES,
+	   value_bytes(process_has(r->process, COUNTER_KERNEL), r->process->value[COUNTER_KERNEL]),
+	   "kernel memory that it holds by descriptors, read if processes are named by number");
+ROWS(process_objects, "descriptors", &kernel_object_fields, struct kernel_object,
+     process_has(r->process, COUNTER_KERNEL), r->object, r->objects,
+     "the largest that lead to kernel memory", 0);
 JSON_FIELD(process_maps, "mappings", AMOUNT, value_unsigned(r->status == PSS_OK, r->mappings),
 	   "the number of mappings");
 static FIELDS(processes, &field_process_pid, &field_process_name, &field_status, &field_owner,
-	      &field_source, &field_process_maps, COUNTERS(ITEM, process) & field_process_thp_rest,
-	      EACH_NODE(NODE_ITEM, process));
+	      &field_source, &field_process_maps, &field_process_kernel, &field_process_objects,
+	      COUNTERS(ITEM, process) & field_process_thp_rest, EACH_NODE(NODE_ITEM, process));
 
 /* ---- the document ---- */
 

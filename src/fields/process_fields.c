@@ -7,6 +7,7 @@
 
 #include "base/parse.h"
 #include "fields/define.h"
+#include "fields/descriptor_fields.h"
 #include "fields/gpu_fields.h"
 #include "fields/result_fields.h"
 #include "model/memcg.h"
@@ -18,32 +19,6 @@
 JSON_KNOWN(share_node, "node", NUMBER, value_signed(true, r->node), "its number");
 JSON_KNOWN(share_pss, "pss_bytes", BYTES, value_bytes(true, r->pss), "PSS on it");
 static FIELDS(share_fields, &field_share_node, &field_share_pss);
-#undef ROW
-
-/* What descriptors hold. */
-#define ROW const struct kernel_share *r = row
-JSON_KNOWN(
-	kernel_kind, "kind", TEXT, value_text(kernel_kind_table[r->kind].key),
-	"what it is: file (open files and the table of descriptors), pipe, tcp, udp, unix, netlink, "
-	"socket (of other families), packet_ring, xdp, bpf_map, bpf_prog, io_uring, perf, epoll, "
-	"inotify, kvm");
-JSON_KNOWN(kernel_bytes, "bytes", BYTES, value_bytes(true, r->bytes),
-	   "its size; shared ones divided");
-JSON_KNOWN(
-	kernel_mapped, "mapped_bytes", BYTES, value_bytes(true, r->mapped),
-	"other memory, which the processes that map it have in their rss_file; shared ones divided");
-JSON_KNOWN(kernel_descriptors, "descriptors", AMOUNT, value_signed(true, r->descriptors),
-	   "descriptors that lead to it");
-static FIELDS(kernel_part_fields, &field_kernel_kind, &field_kernel_bytes, &field_kernel_mapped,
-	      &field_kernel_descriptors);
-
-static bool kernel_is_held(const void *row, const void *of)
-{
-	const struct kernel_share *r = row;
-
-	(void)of;
-	return r->descriptors || r->bytes;
-}
 #undef ROW
 
 /* A row `r` of the process `p`, of the snapshot `s`. */
@@ -225,7 +200,7 @@ JSON_FIELD(
 
 ROWS(kernel_parts, "kernel_parts", &kernel_part_fields, struct kernel_share, p->kernel,
      p->kernel ? p->kernel->kind : NULL, p->kernel ? KERNEL_KINDS : 0,
-     "what kernel_bytes is the sum of, by what it is", FIELD_OPTIONAL, .shown = kernel_is_held);
+     "what kernel_bytes is the sum of, by what it is", FIELD_OPTIONAL, .shown = kernel_part_shown);
 
 /* Fields of groups in JSON. A container and its pod have keys of their own. */
 JSON_FIELD(container_part, "container", TEXT, value_text(name_of_pod_part(p->container)),

@@ -3,6 +3,7 @@
 #include "fields/top_said.h"
 
 #include "fields/define.h"
+#include "fields/descriptor_fields.h"
 #include "fields/process_fields.h"
 
 #define ROW                                                                                        \
@@ -29,9 +30,20 @@ SAID(least, BYTES, value_bytes(r->most, r->least));
 SAID(most, BYTES, value_bytes(r->most, r->most));
 SAID(history_ms, AMOUNT, value_signed(true, r->history_ms));
 FLAG(no_pss, p->pss_status != PSS_OK && p->kind != PROCESS_SUM);
+static struct value value_objects(const struct snapshot *s, const struct process *p)
+{
+	size_t count;
+	const struct kernel_object *object = kernel_objects_of(&s->kernel, p->pid, &count);
+
+	return value_rows(p->pid && count, object, count);
+}
+
+JSON_FIELD(kernel_objects, "kernel_objects", ROWS, value_objects(of, p), "",
+	   .fields = &kernel_object_fields, .row_size = sizeof(struct kernel_object));
 static FIELDS(detail, &field_p, &field_name, &field_group, &field_below, &field_ended,
 	      &field_cgroup, &field_is_charged, &field_above, &field_shows_cmdline,
-	      &field_no_charge, &field_least, &field_most, &field_history_ms, &field_no_pss);
+	      &field_no_charge, &field_least, &field_most, &field_history_ms, &field_no_pss,
+	      &field_kernel_objects);
 
 SENTENCES(detail_title, &detail, NULL,
 	  "[{p.pid} ]{name}[  {p.procs} process{es} of one {group}][  with {below+} below it]"
@@ -52,5 +64,8 @@ SENTENCES(
 	"{?p.cgroup}       in a second {cgroup.refaults_per_s} refaults"
 	"[, {cgroup.reclaimed_per_s} pages reclaimed][, at its limit {cgroup.limit_hits_per_s} times]"
 	"[, above memory.high {cgroup.high_hits_per_s} times][: {cgroup.strain}]");
+SENTENCES(detail_kernel, &detail, NULL,
+	  "kernel memory by descriptors {p.kernel_bytes+}: {kernel_objects*4: {kind}[ {bytes+}]"
+	  "[ {mapped_bytes+} mapped] (descriptor {descriptor})}");
 SENTENCES(detail_history, &detail, NULL, "{least} to {most}[ in {history_ms}]");
 SENTENCES(detail_no_pss, &detail, NULL, "{?no_pss}no PSS: {p.pss_status}");

@@ -16,6 +16,6 @@ struct detail_said {
 };
 /* One line; parts of a line; lines; parts behind the history; a line below the counters. */
 extern const struct sentences detail_title, detail_facts, detail_cgroup, detail_history,
-	detail_no_pss;
+	detail_no_pss, detail_kernel;
 
 #endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "model/descriptors.h"
 
+#include "base/array.h"
+
 const struct kernel_kind_info kernel_kind_table[KERNEL_KINDS] = {
 	[ZMEM_DESCRIPTOR_FILE] = {"file", "open files"},
 	[ZMEM_DESCRIPTOR_PIPE] = {"pipe", "pipes"},
@@ -43,4 +45,21 @@ uint64_t kernel_shares_sum(const struct kernel_shares *s)
 	for (int i = 0; i < KERNEL_KINDS; i++)
 		sum += s->kind[i].bytes;
 	return sum;
+}
+
+static bool is_below(const void *item, const void *arg)
+{
+	return ((const struct kernel_object *)item)->pid < *(const pid_t *)arg;
+}
+
+const struct kernel_object *kernel_objects_of(const struct kernel_held *held, pid_t pid,
+					      size_t *ret_count)
+{
+	size_t first = count_before(held->own, held->owns, sizeof(*held->own), is_below, &pid);
+	size_t end = first;
+
+	while (end < held->owns && held->own[end].pid == pid)
+		end++;
+	*ret_count = end - first;
+	return held->own + first;
 }

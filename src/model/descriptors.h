@@ -54,6 +54,7 @@ struct kernel_object {
 };
 
 #define KERNEL_OBJECTS_MAX 256
+#define KERNEL_OWN_MAX	   8 /* of a process */
 
 /* What a snapshot has beside the shares of its processes. */
 struct kernel_held {
@@ -62,7 +63,14 @@ struct kernel_held {
 	uint32_t left_out;		  /* processes that were not read for lack of time */
 	const struct kernel_object *item; /* the largest first */
 	size_t count;
+	/* The largest of each process, which is `pid` of them; by pid, then the largest first. */
+	const struct kernel_object *own;
+	size_t owns;
 	struct kernel_shares all; /* the sum of all processes */
 };
+
+/* The largest objects of a process, and how many. */
+const struct kernel_object *kernel_objects_of(const struct kernel_held *held, pid_t pid,
+					      size_t *ret_count);
 
 #endif

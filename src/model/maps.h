@@ -128,6 +128,8 @@ struct maps_process {
 	bool total_exact;
 	size_t mappings;
 	struct map_counters total;
+	const struct kernel_object *object; /* the largest that it holds by descriptors */
+	size_t objects;
 };
 
 struct maps_report {

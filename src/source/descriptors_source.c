@@ -271,8 +271,9 @@ static uint64_t equal_part(uint64_t bytes, uint32_t parts, uint32_t i)
 	return bytes / parts + (i < bytes % parts);
 }
 
+/* Adds the object to those of each process that holds it. */
 static void divide(struct descriptors_source *s, size_t first, size_t end,
-		   const struct kernel_object *o)
+		   const struct kernel_object *o, struct kernel_object *own, size_t *owns)
 {
 	uint32_t holder = 0, descriptors;
 	size_t i = first, next;
@@ -283,6 +284,9 @@ static void divide(struct descriptors_source *s, size_t first, size_t end,
 		for (next = i; next < end && s->record[next].pid == s->record[i].pid; next++)
 			;
 		descriptors = (uint32_t)(next - i);
+		own[*owns] = *o;
+		own[*owns].pid = s->record[i].pid;
+		own[(*owns)++].fd = s->record[i].fd;
 		if (p && p->kernel)
 			add_share(p, &s->record[i], equal_part(o->bytes, o->processes, holder),
 				  equal_part(o->mapped, o->processes, holder), descriptors);
@@ -296,15 +300,49 @@ static int compare_objects(const void *pa, const void *pb)
 	return ORDER_OF(b->bytes + b->mapped, a->bytes + a->mapped);
 }
 
-/* Divides each object. The snapshot has the largest. */
+static int compare_own(const void *pa, const void *pb)
+{
+	const struct kernel_object *a = pa, *b = pb;
+	int r = ORDER_OF(a->pid, b->pid);
+
+	r = r ? r : compare_objects(pa, pb);
+	return r ? r : ORDER_OF(a->fd, b->fd);
+}
+
+/* Keeps the largest of each process. Returns their number. */
+static size_t keep_largest(struct kernel_object *own, size_t count)
+{
+	size_t kept = 0, of_process = 0;
+
+	if (count)
+		qsort(own, count, sizeof(*own), compare_own);
+	for (size_t i = 0; i < count; i++) {
+		of_process = i && own[i].pid == own[i - 1].pid ? of_process + 1 : 0;
+		if (of_process < KERNEL_OWN_MAX)
+			own[kept++] = own[i];
+	}
+	return kept;
+}
+
+static const struct kernel_object *copy_objects(struct snapshot *s,
+						const struct kernel_object *from, size_t count)
+{
+	struct kernel_object *to = arena_alloc(&s->arena, (count + 1) * sizeof(*to));
+
+	if (to)
+		memcpy(to, from, count * sizeof(*to));
+	return to;
+}
+
+/* Divides each object. The snapshot has the largest, of all and of each process. */
 static int share_objects(struct descriptors_source *s)
 {
 	cleanup_free struct kernel_object *all = calloc(s->count + 1, sizeof(*all));
+	cleanup_free struct kernel_object *own = calloc(s->count + 1, sizeof(*own));
 	struct kernel_held *held = &s->snapshot->kernel;
-	struct kernel_object *kept;
-	size_t count = 0, maps = 0;
+	size_t count = 0, maps = 0, owns = 0;
 
-	if (!all)
+	if (!all || !own)
 		return -ENOMEM;
 	if (s->count)
 		qsort(s->record, s->count, sizeof(*s->record), compare_records);
@@ -314,18 +352,16 @@ static int share_objects(struct descriptors_source *s)
 		all[count] = join(s, i, end);
 		if (all[count].kind == ZMEM_DESCRIPTOR_BPF_MAP && maps++ < MAPS_MAX)
 			all[count].bytes = size_of_map((uint32_t)s->record[i].own);
-		divide(s, i, end, &all[count]);
+		divide(s, i, end, &all[count], own, &owns);
 		count++;
 	}
 	if (count)
 		qsort(all, count, sizeof(*all), compare_objects);
 	held->count = count < KERNEL_OBJECTS_MAX ? count : KERNEL_OBJECTS_MAX;
-	kept = arena_alloc(&s->snapshot->arena, (held->count + 1) * sizeof(*kept));
-	if (!kept)
-		return -ENOMEM;
-	memcpy(kept, all, held->count * sizeof(*kept));
-	held->item = kept;
-	return 0;
+	held->item = copy_objects(s->snapshot, all, held->count);
+	held->owns = keep_largest(own, owns);
+	held->own = copy_objects(s->snapshot, own, held->owns);
+	return held->item && held->own ? 0 : -ENOMEM;
 }
 
 static int begin(struct snapshot *snapshot)

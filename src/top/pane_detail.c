@@ -66,6 +66,7 @@ static void copy_row(struct detail_pane *d, const char *name, const struct row *
 	d->row = *p;
 	d->row.charged = NULL;
 	d->row.nodes = NULL;
+	d->row.kernel = NULL;
 	d->row.have &= ~COUNTER_BIT(COUNTER_NODES);
 	d->row.name = d->name;
 	d->row.user = d->row.cgroup = d->row.unit = d->row.container = d->row.cmdline = NULL;
@@ -210,7 +211,7 @@ static void draw_parts(struct detail_pane *d, struct screen *s, const struct pro
 #define ASKED                                                                                      \
 	(COUNTER_BIT(COUNTER_FREED) | COUNTER_BIT(COUNTER_LAZYFREE) |                              \
 	 COUNTER_BIT(COUNTER_HUGETLB_PSS) | COUNTER_BIT(COUNTER_THP_REST) |                        \
-	 COUNTER_BIT(COUNTER_GPU) | COUNTER_BIT(COUNTER_DMABUF))
+	 COUNTER_BIT(COUNTER_GPU) | COUNTER_BIT(COUNTER_DMABUF) | COUNTER_BIT(COUNTER_KERNEL))
 
 /*
  * Draws the counters, without the parts of swap_ram and of swap, in as many columns as fit. `few`:
@@ -317,12 +318,14 @@ static void draw(struct detail_pane *d, struct screen *s, const struct process *
 		.ended = d->ended,
 		.shows_cmdline = v->set.cmdline,
 	};
-	const struct said no_pss = said_of(d, &row, &detail_no_pss);
+	const struct said no_pss = said_of(d, &row, &detail_no_pss),
+			  kernel = said_of(d, &row, &detail_kernel);
 
 	draw_words(d, s, &row);
 	draw_history(d, s, &row);
 	draw_parts(d, s, p);
 	draw_counters(d, s, p, beside);
+	pane_say(s, &kernel, LOOK_PLAIN);
 	pane_say(s, &no_pss, LOOK_PLAIN);
 }
 
