@@ -235,7 +235,7 @@ deps-all: deps-gate deps-fuzz deps-compilers
 # not pay, the smaller one loads in less time. Those for older kernels are one.
 BPF_NAMES := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)) task_counters_probe task_counters_old ended_old \
              task_pss_memos task_pss_probe task_pss_old oom_kill_probe oom_kill_old grow_probe \
-             peak_probe census_old
+             peak_probe census_old descriptors_old
 BPF_OBJ   := $(BPF_NAMES:%=$(O)/bpf/%.bpf.o)
 # As <bpf/bpf_tracing.h> calls them.
 BPF_ARCH  := $(patsubst x86_64,x86,$(or $(CROSS),$(MACHINE)))
@@ -281,7 +281,7 @@ BPF_PACKED := task_pss_light task_counters_light \
               task_pss_old_elf@task_pss_probe_light task_counters_old_elf@task_pss_old_elf \
               swap_light@task_pss_light freed_light@swap_light held_light@freed_light pages_light@freed_light holders_light@swap_light holders_elf@holders_light \
               files_light@holders_light files_elf@files_light \
-              gpu_light@holders_light gpu_elf@gpu_light dmabuf_light@gpu_light descriptors_light@holders_light descriptors_elf@descriptors_light \
+              gpu_light@holders_light gpu_elf@gpu_light dmabuf_light@gpu_light descriptors_light@holders_light descriptors_elf@descriptors_light descriptors_old_elf@descriptors_elf \
               census_light@task_pss_light census_elf@census_light census_old_elf@census_elf \
               oom_kill_probe_elf@task_counters_probe_elf oom_kill_elf@oom_kill_probe_elf \
               oom_kill_old_elf@oom_kill_probe_elf grow_elf@task_pss_elf grow_probe_elf@grow_elf \

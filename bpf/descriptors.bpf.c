@@ -9,7 +9,9 @@
  *
  * No lock is taken, so a size may be that of a moment before. Probe reads cannot fault.
  */
+#ifndef ZMEM_PROBE_READS
 #define ZMEM_PROBE_READS
+#endif
 #include "vmlinux.h"
 #include "flavors.h"
 #include "inodes.h"
@@ -94,7 +96,25 @@ static __always_inline __s64 references(__u64 file)
 
 #define SOCK(member) koffset(struct sock___held, member)
 
-#define QUEUE_MAX    512
+/* On an old kernel the verifier checks each turn of a loop. */
+#ifdef ZMEM_OLD
+#define QUEUE_MAX 64
+#else
+#define QUEUE_MAX 1024
+#endif
+
+struct queue {
+	__u64 head, buffer, bytes;
+};
+
+static long add_buffer(__u32 turn, struct queue *q)
+{
+	q->buffer = kread_raw(__u64, q->buffer);
+	if (!q->buffer || q->buffer == q->head)
+		return 1;
+	q->bytes += kread_raw(__u32, q->buffer + koffset(struct sk_buff___held, truesize));
+	return 0;
+}
 
 /*
  * A buffer of a unix socket is in the queue of the socket that receives it, and counts as sent of
@@ -102,16 +122,13 @@ static __always_inline __s64 references(__u64 file)
  */
 static __noinline __u64 unix_queue(__u64 sock)
 {
-	__u64 head = sock + SOCK(sk_receive_queue), buffer = head, bytes = 0;
-	__u32 length = kread32(head + koffset(struct sk_buff_head___held, qlen)), i;
+	__u64 head = sock + SOCK(sk_receive_queue);
+	__u32 length = kread32(head + koffset(struct sk_buff_head___held, qlen));
+	struct queue q = {.head = head, .buffer = head};
+	__u32 count;
 
-	for (i = 0; i < QUEUE_MAX; i++) {
-		buffer = kread_raw(__u64, buffer);
-		if (!buffer || buffer == head)
-			break;
-		bytes += kread_raw(__u32, buffer + koffset(struct sk_buff___held, truesize));
-	}
-	return i == QUEUE_MAX && length > i ? bytes / QUEUE_MAX * length : bytes;
+	count = kloop(QUEUE_MAX, add_buffer, &q);
+	return count == QUEUE_MAX && length > QUEUE_MAX ? q.bytes / QUEUE_MAX * length : q.bytes;
 }
 
 static __always_inline __u64 ring_size(__u64 ring)
@@ -303,6 +320,19 @@ static __always_inline __u64 node_at(__u64 place)
 	return (entry & 3) == 2 ? entry - 2 : 0;
 }
 
+struct watches {
+	__u64 slots, count;
+};
+
+static long add_child(__u32 turn, struct watches *w)
+{
+	__u64 child = node_at(w->slots + turn * sizeof(__u64));
+
+	if (child)
+		w->count += kread_raw(__u8, child + koffset(struct xa_node___counted, count));
+	return 0;
+}
+
 /*
  * The watches have numbers, which are the indexes of a tree. Its nodes count what they have. Nodes
  * below the second level are taken to be full: numbers are given one after the other.
@@ -311,7 +341,7 @@ static __noinline __u64 count_watches(__u64 group)
 {
 	__u64 node =
 		node_at(group + koffset(struct fsnotify_group, inotify_data.idr.idr_rt.xa_head));
-	__u64 count = 0, child;
+	struct watches w = {};
 	__u32 shift;
 
 	if (!node)
@@ -320,14 +350,11 @@ static __noinline __u64 count_watches(__u64 group)
 	shift = kread32(node + koffset(struct xa_node___counted, shift)) & 0xff;
 	if (!shift)
 		return kread32(node + koffset(struct xa_node___counted, count)) & 0xff;
-	for (__u32 i = 0; i < XA_SLOTS; i++) {
-		child = node_at(node + koffset(struct xa_node___counted, slots) + i * 8);
-		if (child)
-			count +=
-				kread_raw(__u32, child + koffset(struct xa_node___counted, count)) &
-				0xff;
-	}
-	return count << ((shift - 6) & 31);
+	w.slots = node + koffset(struct xa_node___counted, slots);
+	/* A number that the verifier takes for any: then all turns are alike to it. */
+	w.count = node;
+	kloop(XA_SLOTS, add_child, &w);
+	return (w.count - node) << ((shift - 6) & 31);
 }
 
 static __always_inline void weigh_inotify(__u64 group, struct zmem_descriptor *d)
@@ -480,20 +507,23 @@ int list_descriptors(struct bpf_iter__task_file *ctx)
 	struct zmem_descriptors *s = state_get();
 	struct zmem_descriptor d = {};
 	struct pid_view view;
-	__u64 addr, inode, leader, watchers = 0;
+	__u64 addr, inode, leader = 0, watchers = 0;
 	__u32 mode;
 	__s64 refs;
 
 	if (!s)
 		return 0;
+	if (task)
+		leader = kread_raw(__u64, &task->group_leader);
+	/* Behind the last one there is no file. */
+	if (s->leader && (!file || s->leader != leader) && write_sums(ctx->meta->seq, s))
+		return 0;
 	if (!task || !file) {
-		if (s->leader && write_sums(ctx->meta->seq, s) == 0)
-			s->leader = 0;
+		s->leader = 0;
 		return 0;
 	}
-	/* Numbers to the verifier, which pointers would not be. */
+	/* A number to the verifier, which a pointer would not be. */
 	addr = kread_raw(__u64, &ctx->file);
-	leader = kread_raw(__u64, &task->group_leader);
 	inode = kread_raw(__u64, addr + koffset(struct file___files, f_inode));
 	mode = kread_raw(__u32, inode + koffset(struct inode, i_mode)) & S_IFMT;
 	refs = references(addr) - 1; /* one is the iterator's */
@@ -508,8 +538,6 @@ int list_descriptors(struct bpf_iter__task_file *ctx)
 	if (d.object || !mode)
 		watchers = count_watchers(addr);
 
-	if (s->leader && s->leader != leader && write_sums(ctx->meta->seq, s))
-		return 0;
 	if (d.object && (d.bytes + d.mapped >= ZMEM_DESCRIPTOR_LARGE ||
 			 d.kind == ZMEM_DESCRIPTOR_BPF_MAP || d.kind == ZMEM_DESCRIPTOR_BPF_PROG)) {
 		view = reader_view();

@@ -521,6 +521,7 @@ static const struct {
 	[OBJECT_HOLDERS] = {&holders_elf, holders_parts, &holders_loader},
 	[OBJECT_GPU] = {&gpu_elf, gpu_parts, &gpu_loader},
 	[OBJECT_DESCRIPTORS] = {&descriptors_elf, descriptors_parts, &descriptors_loader},
+	[OBJECT_DESCRIPTORS_OLD] = {&descriptors_old_elf, descriptors_parts, NULL},
 	[OBJECT_DMABUF] = {NULL, dmabuf_parts, &dmabuf_loader},
 	[OBJECT_SWAP] = {NULL, swap_parts, &swap_loader},
 	[OBJECT_FREED] = {NULL, freed_parts, &freed_loader},

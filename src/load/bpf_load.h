@@ -36,7 +36,8 @@ enum bpf_object_id {
 	OBJECT_HOLDERS,	    /* says which processes hold files (bpf/holders.bpf.c) */
 	OBJECT_GPU,	    /* says which processes hold files of GPUs (bpf/gpu.bpf.c) */
 	OBJECT_DESCRIPTORS, /* what descriptors hold (bpf/descriptors.bpf.c) */
-	OBJECT_DMABUF,	    /* lists dma-bufs (bpf/dmabuf.bpf.c); a light skeleton alone */
+	OBJECT_DESCRIPTORS_OLD,
+	OBJECT_DMABUF, /* lists dma-bufs (bpf/dmabuf.bpf.c); a light skeleton alone */
 	/*
 	 * Reads swap slots (bpf/swap.bpf.c). As a light skeleton alone: the kernel finds types in
 	 * modules, such as zram's, which libbpf may not read without more capabilities.

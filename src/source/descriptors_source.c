@@ -43,10 +43,11 @@ struct descriptors_source {
 int descriptors_source_open(struct diag *diag, struct descriptors_source **ret)
 {
 	struct descriptors_source *s = calloc(1, sizeof(*s));
-	int r = s ? bpf_load_noted("kernel memory of descriptors", OBJECT_DESCRIPTORS,
-				   LOADER_EITHER, NULL, diag, &s->handle)
-		  : -ENOMEM;
+	int r = s ? bpf_load(OBJECT_DESCRIPTORS, LOADER_EITHER, NULL, &s->handle, NULL) : -ENOMEM;
 
+	if (s && r < 0 && !file_exhausted(r))
+		r = bpf_load_noted("kernel memory of descriptors", OBJECT_DESCRIPTORS_OLD,
+				   LOADER_LIBBPF, NULL, diag, &s->handle);
 	if (r < 0) {
 		free(s);
 		return r;

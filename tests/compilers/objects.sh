@@ -13,7 +13,7 @@ equal 'every object loads but those for older kernels' \
 run "$O/load_objects" -m "$O"/bpf/{task_pss,pages,files,holders,held,swap,freed}.bpf.o
 equal 'no object loads without the members that it reads' "$(grep -c '^ok objects: .*: is not for ' "$TMP/out")" 7
 for object in task_counters task_counters_probe task_counters_old task_pss task_pss_memos task_pss_probe task_pss_old swap \
-	oom_kill oom_kill_probe oom_kill_old census census_old grow grow_probe peak peak_probe waits; do
+	oom_kill oom_kill_probe oom_kill_old census census_old grow grow_probe peak peak_probe waits descriptors descriptors_old; do
 	run_expect 0 "$object: only jumps lead back into loops" \
 		"$(dirname "$0")/../support/old_verifier.py" "$O/bpf/$object.bpf.o" 32
 	read -r stack _ <"$TMP/out"
