@@ -71,7 +71,7 @@ COLUMN(app, "app", "APP", TEXT, value_text(p->app),
 COLUMN(cmdline, "cmdline", "CMDLINE", TEXT,
        ((struct value){.known = p->cmdline, .text = p->cmdline, .cut = p->cmdline_truncated}),
        "arguments; may hold secrets", NEEDS(CMDLINE), GROUPS_BY(cmdline),
-       .flags = FIELD_ASKED | FIELD_OPTIONAL | FIELD_CUT_BOOL | FIELD_HEX, .max = {1024, 384},
+       .flags = FIELD_ASKED | FIELD_OPTIONAL | FIELD_CUT_BOOL | FIELD_HEX, .max = {1024, 352},
        .max_hex = {256, 64});
 COLUMN(unit, "unit", "UNIT", TEXT, value_text(p->unit), "systemd unit", NEEDS(CGROUP),
        GROUPS_BY(unit), PART(UNIT), .max = {0, 255});

@@ -475,6 +475,93 @@ static void code_gpu(struct codec *k)
 		read_gpu_sums(k, &head, part);
 }
 
+static bool is_held(const struct kernel_share *share)
+{
+	return share->descriptors || share->bytes || share->mapped;
+}
+
+/* Lists what the processes of a snapshot hold. */
+static struct kernel_row *list_kernel(struct codec *k, const struct snapshot *s, uint64_t *ret)
+{
+	struct kernel_row *row;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		count += s->process[i].kernel ? KERNEL_KINDS : 0;
+	row = codec_alloc(&k->columns, count, sizeof(*row));
+	count = 0;
+	for (size_t i = 0; row && i < s->count; i++) {
+		const struct process *p = &s->process[i];
+
+		for (int kind = 0; p->kernel && kind < KERNEL_KINDS; kind++) {
+			if (is_held(&p->kernel->kind[kind]))
+				row[count++] = (struct kernel_row){p->pid, p->kernel->kind[kind]};
+		}
+	}
+	*ret = count;
+	return row;
+}
+
+/* Each kind once for each process. */
+static void read_kernel(struct codec *k, const struct kernel_row *row, uint64_t count)
+{
+	struct snapshot *s = k->s;
+
+	for (size_t i = 0; i < s->count; i++) {
+		struct kernel_shares *shares;
+
+		if (!process_has(&s->process[i], COUNTER_KERNEL))
+			continue;
+		shares = alloc_to_read(k, 1, sizeof(*shares));
+		if (!shares)
+			return;
+		kernel_shares_clear(shares);
+		s->process[i].kernel = shares;
+	}
+	for (uint64_t i = 0; i < count; i++) {
+		struct process *p = snapshot_find(s, row[i].pid);
+		struct kernel_share *share;
+
+		if (!p || !p->kernel || !is_held(&row[i].share)) {
+			codec_bad(&k->columns);
+			return;
+		}
+		share = (struct kernel_share *)&p->kernel->kind[row[i].share.kind];
+		if (is_held(share)) {
+			codec_bad(&k->columns);
+			return;
+		}
+		*share = row[i].share;
+	}
+	for (size_t i = 0; i < s->count; i++)
+		kernel_shares_add(&s->kernel.all, s->process[i].kernel);
+}
+
+/* Behind the processes, which have them. */
+static void code_kernel(struct codec *k)
+{
+	const struct kernel_held *held = &k->s->kernel, *before = &k->reference->kernel;
+	struct kernel_head head = {0, held->left_out, held->known, held->reason};
+	struct kernel_head head_before = {0, before->left_out, before->known, before->reason};
+	struct kernel_row *row_before = list_kernel(k, k->reference, &head_before.count);
+	struct kernel_row *row = codec_writes(k) ? list_kernel(k, k->s, &head.count) : NULL;
+
+	if (k->columns.error)
+		return;
+	code_struct(k, &head, &head_before, MEMBERS(kernel_members));
+	if (!codec_writes(k))
+		row = alloc_to_read(k, head.count, sizeof(*row));
+	if (k->columns.error)
+		return;
+	code_array(k, sizeof(*row), row, head.count, row_before, head_before.count,
+		   MEMBERS(kernel_row_members));
+	if (codec_writes(k) || k->columns.error)
+		return;
+	k->s->kernel = (struct kernel_held){
+		.reason = head.reason, .known = head.known, .left_out = head.left_out};
+	read_kernel(k, row, head.count);
+}
+
 /* Codes the paths first, then the values, relative to those of the same path. */
 static void code_memcgs(struct codec *k)
 {
@@ -845,6 +932,8 @@ static void code_snapshot(struct codec *k, const uint32_t *match)
 	code_gpu(k);
 	if (!k->columns.error)
 		code_processes(k, match);
+	if (!k->columns.error)
+		code_kernel(k);
 }
 
 int snapshot_encode(const struct snapshot *s, const struct snapshot *reference, struct strbuf *out)

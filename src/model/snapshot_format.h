@@ -35,6 +35,7 @@ enum block_id {
 	ID_RAM = 0x1a0,
 	ID_SHARED = 0x1c0,
 	ID_GPU = 0x1e0,
+	ID_KERNEL = 0x1f6,
 	ID_STRINGS = 0x200,
 	ID_ENDED = 0x210,
 };
@@ -371,6 +372,31 @@ static const struct member gpu_part_members[] = {
 	CHARS(ID_GPU + 18, struct gpu_part, driver),
 	CHARS(ID_GPU + 19, struct gpu_part, device),
 	CHARS(ID_GPU + 20, struct gpu_part, region),
+};
+
+/* Kernel memory by descriptors. A frame without it is neither `known` nor has a reason. */
+struct kernel_head {
+	uint64_t count; /* of shares */
+	uint32_t left_out;
+	bool known;
+	const char *reason;
+};
+struct kernel_row {
+	pid_t pid;
+	struct kernel_share share;
+};
+static const struct member kernel_members[] = {
+	INT(ID_KERNEL, struct kernel_head, count, UINT32_MAX),
+	INT(ID_KERNEL + 1, struct kernel_head, left_out, 0),
+	INT(ID_KERNEL + 2, struct kernel_head, known, 2),
+	TEXT(ID_KERNEL + 3, struct kernel_head, reason),
+};
+static const struct member kernel_row_members[] = {
+	INT(ID_KERNEL + 4, struct kernel_row, pid, INT_MAX),
+	INT(ID_KERNEL + 5, struct kernel_row, share.kind, KERNEL_KINDS),
+	INT(ID_KERNEL + 6, struct kernel_row, share.bytes, UINT64_C(1) << 56),
+	INT(ID_KERNEL + 7, struct kernel_row, share.mapped, UINT64_C(1) << 56),
+	INT(ID_KERNEL + 8, struct kernel_row, share.descriptors, 0),
 };
 
 static const struct member memcg_path = TEXT(ID_MEMCG, struct memcg, path);

@@ -137,7 +137,7 @@ void render_diff_json(struct strbuf *out, const struct diff_report *r)
 	struct change_keys keys;
 
 	change_keys_set(&keys, r->group);
-	json_document_begin(w, "zmem.diff", "1.4", r->after);
+	json_document_begin(w, "zmem.diff", "1.5", r->after);
 	json_newline(w);
 	put_totals(w, r);
 	json_newline(w);

@@ -40,7 +40,7 @@ static void put_boot_id(struct json_writer *w, const struct host_info *h)
 void json_ndjson_schema(struct json_writer *w, const struct snapshot *s)
 {
 	json_string(w, "schema", "zmem.ndjson");
-	json_string(w, "schema_version", "2.3");
+	json_string(w, "schema_version", "2.4");
 	put_timestamp(w, s->time_ms);
 	put_boot_id(w, &s->host);
 }
@@ -215,7 +215,7 @@ void render_json(struct strbuf *out, const struct result *r)
 
 	process_list_json(&list, r->group, r->app);
 	head_begin(&head, r->snapshot, r->snapshot->system.ram, NULL);
-	json_document_begin(w, "zmem.snapshot", "2.3", r->snapshot);
+	json_document_begin(w, "zmem.snapshot", "2.4", r->snapshot);
 	json_snapshot(w, r);
 	json_newline(w);
 	json_head(w, &head);

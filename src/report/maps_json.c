@@ -12,7 +12,7 @@ void render_maps_json(struct strbuf *out, const struct maps_report *r)
 {
 	struct json_writer w = {.out = out};
 
-	json_document_begin(&w, "zmem.maps", "1.4", r->snapshot);
+	json_document_begin(&w, "zmem.maps", "1.5", r->snapshot);
 	json_lines(&w, map_document[r->kind], r, NULL);
 	json_document_end(&w);
 }

@@ -305,6 +305,57 @@ static inline void random_gpu(struct random *r, struct snapshot *s)
 	s->gpu.sums = sums;
 }
 
+/* What descriptors hold: some kinds of each process that has the counter. */
+static inline void random_kernel(const struct random *from, struct snapshot *s)
+{
+	struct random own = *from, *r = &own; /* the numbers behind it stay as they are */
+
+	s->kernel = (struct kernel_held){.known = random_below(r, 2)};
+	if (!s->kernel.known && random_below(r, 2))
+		s->kernel.reason = random_text(r, s);
+	s->kernel.left_out = (uint32_t)random_below(r, 3);
+	for (size_t i = 0; i < s->count; i++) {
+		struct kernel_shares *shares;
+
+		s->process[i].kernel = NULL;
+		if (!process_has(&s->process[i], COUNTER_KERNEL))
+			continue;
+		shares = random_checked(arena_zalloc(&s->arena, 1, sizeof(*shares)));
+		kernel_shares_clear(shares);
+		for (int k = 0; k < KERNEL_KINDS; k++) {
+			if (random_below(r, 4))
+				continue;
+			shares->kind[k].bytes = random_value(r) >> 9;
+			shares->kind[k].mapped = random_value(r) >> 9;
+			shares->kind[k].descriptors = (uint32_t)random_below(r, 100);
+		}
+		s->process[i].kernel = shares;
+		kernel_shares_add(&s->kernel.all, shares);
+	}
+}
+
+static inline bool same_kernel(const struct snapshot *a, const struct snapshot *b)
+{
+	static const struct kernel_shares none;
+
+	if (a->kernel.known != b->kernel.known || a->kernel.left_out != b->kernel.left_out ||
+	    !a->kernel.reason != !b->kernel.reason ||
+	    (a->kernel.reason && strcmp(a->kernel.reason, b->kernel.reason) != 0))
+		return false;
+	for (size_t i = 0; i < a->count && i < b->count; i++) {
+		const struct kernel_shares *x = a->process[i].kernel ? a->process[i].kernel : &none;
+		const struct kernel_shares *y = b->process[i].kernel ? b->process[i].kernel : &none;
+
+		for (int k = 0; k < KERNEL_KINDS; k++) {
+			if (x->kind[k].bytes != y->kind[k].bytes ||
+			    x->kind[k].mapped != y->kind[k].mapped ||
+			    x->kind[k].descriptors != y->kind[k].descriptors)
+				return false;
+		}
+	}
+	return true;
+}
+
 static inline bool same_gpu(const struct gpu_parts *a, const struct gpu_parts *b)
 {
 	if (a->count != b->count || a->none != b->none || !a->sums != !b->sums ||
@@ -506,6 +557,7 @@ static inline void random_snapshot(struct random *r, struct snapshot *s, size_t 
 	random_shared(r, s);
 	random_ended(r, s);
 	random_gpu(r, s);
+	random_kernel(r, s);
 }
 
 /* Fills the empty `next` with a successor of `s`, most of which is unchanged. */
@@ -549,6 +601,7 @@ static inline void random_next(struct random *r, const struct snapshot *s, struc
 		random_shared(r, next);
 	random_ended(r, next);
 	random_gpu(r, next);
+	random_kernel(r, next);
 	next->time_ms = s->time_ms + 1;
 }
 
@@ -689,7 +742,8 @@ static inline bool same_machine(const struct snapshot *a, const struct snapshot 
 	       SAME(balance.shmem_not_in_pss_known) && SAME(balance.shmem_not_in_pss) &&
 	       SAME(balance.residual_known) && SAME(balance.anon_residual) &&
 	       SAME(balance.mapped_residual) && same_system(&a->system, &b->system) &&
-	       same_gpu(&a->gpu, &b->gpu) && same_collection(&a->collection, &b->collection);
+	       same_gpu(&a->gpu, &b->gpu) && same_kernel(a, b) &&
+	       same_collection(&a->collection, &b->collection);
 }
 
 static inline bool same_snapshot(const struct snapshot *a, const struct snapshot *b)

@@ -72,7 +72,7 @@ TEST(table)
 		"oom_score_adj swap swap_pss swap_shmem swap_ram swap_ram_zram swap_ram_zswap "
 		"swap_incompressible swap_filled swap_disk uss freed pss pss_anon pss_file "
 		"pss_shmem pss_swap shared rss rss_anon rss_file rss_shmem peak vsize locked "
-		"pinned pgtables hugetlb hugetlb_pss lazyfree thp thp_rest gpu dmabuf maps majflt swapins mem_wait mem_current mem_limit mem_high "
+		"pinned pgtables hugetlb hugetlb_pss lazyfree thp thp_rest gpu dmabuf kernel maps majflt swapins mem_wait mem_current mem_limit mem_high "
 		"mem_working_set mem_anon mem_file mem_shmem mem_slab mem_swap mem_swap_limit "
 		"mem_zswap oom_kills psi_some_10 psi_full_10 mem_kernel mem_pagetables mem_percpu mem_sock "
 		"nearest_limit mem_left limit_up under_oom refaults reclaimed limit_hits high_hits "
@@ -81,7 +81,7 @@ TEST(table)
 		"pss_status mm_id "
 		"mm_owner counters_source swap_pss_status swap_shmem_status "
 		"swap_ram_status freed_status lazyfree_status hugetlb_pss_status thp_rest_status nodes_status "
-		"gpu_status dmabuf_status maps_status swapins_status mem_wait_status exe_deleted_status exe_deleted container_id container_status");
+		"gpu_status dmabuf_status kernel_status maps_status swapins_status mem_wait_status exe_deleted_status exe_deleted container_id container_status");
 }
 
 TEST(find)
