@@ -263,7 +263,7 @@ static int open_descriptors(struct collector *c)
 static int read_descriptors(struct collector *c)
 {
 	struct snapshot *s = &c->snapshot;
-	int r = c->descriptors ? descriptors_source_read(c->descriptors, s) : 0;
+	int r = c->descriptors ? descriptors_source_read(c->descriptors, &c->proc, s) : 0;
 
 	if (!c->spec.kernel)
 		return 0;

@@ -36,6 +36,7 @@ struct descriptors_source {
 	struct zmem_descriptors *state; /* the value of the map */
 	struct zmem_descriptor *record; /* of large objects */
 	size_t count, capacity;
+	const struct procfs *proc;
 	struct snapshot *snapshot;
 	bool too_many;
 };
@@ -164,10 +165,10 @@ static void forget(struct descriptors_source *s, struct process *p)
 	s->count = kept;
 }
 
-static void leave_out(struct snapshot *snapshot, struct process *p)
+static void leave_out(struct snapshot *snapshot, struct process *p, enum pss_status why)
 {
 	p->kernel = NULL;
-	p->status[VALUE_KERNEL] = PSS_TIMEOUT;
+	p->status[VALUE_KERNEL] = why;
 	snapshot->kernel.left_out++;
 }
 
@@ -200,7 +201,7 @@ static int read_largest(struct descriptors_source *s, pid_t from)
 			return r;
 		if (r != 1) {
 			forget(s, rest[i]);
-			leave_out(s->snapshot, rest[i]);
+			leave_out(s->snapshot, rest[i], PSS_TIMEOUT);
 		}
 	}
 	return 0;
@@ -208,32 +209,36 @@ static int read_largest(struct descriptors_source *s, pid_t from)
 
 /* ---- maps of BPF ---- */
 
-/* "memlock:\t4096" of /proc/self/fdinfo: what the kernel computes of the map. */
-static uint64_t memlock_of(int fd)
+/* The number behind a key of a text: "memlock:\t4096". */
+static bool find_number(const char *text, const char *key, uint64_t *ret)
 {
-	char path[48], text[2048];
-	const char *line;
-	ssize_t len;
-	uint64_t bytes;
+	const char *line = strstr(text, key);
 
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	len = file_read(-1, path, text, sizeof(text) - 1);
-	if (len <= 0)
-		return 0;
-	text[len] = '\0';
-	line = strstr(text, "memlock:");
 	if (!line)
-		return 0;
-	line += strlen("memlock:");
+		return false;
+	line += strlen(key);
 	line += strspn(line, " \t");
-	return parse_u64(line, strspn(line, "0123456789"), UINT64_MAX, &bytes) == 0 ? bytes : 0;
+	return parse_u64(line, strspn(line, "0123456789"), UINT64_MAX, ret) == 0;
 }
 
-static uint64_t size_of_map(uint32_t id)
+/*
+ * The kernel computes the size of a map for fdinfo alone (map_mem_usage, since Linux 6.4; an
+ * estimate before). It is read of a descriptor that leads to the map. Returns false if it is
+ * another one by now, or may not be read.
+ */
+static bool read_map_size(const struct procfs *proc, const struct zmem_descriptor *d, uint64_t *ret)
 {
-	cleanup_close int fd = bpf_map_get_fd_by_id(id);
+	char path[48], text[2048];
+	ssize_t len;
+	uint64_t id;
 
-	return fd < 0 ? 0 : memlock_of(fd);
+	snprintf(path, sizeof(path), "%d/fdinfo/%u", d->pid, d->fd);
+	len = procfs_read(proc, path, text, sizeof(text) - 1);
+	if (len <= 0)
+		return false;
+	text[len] = '\0';
+	return find_number(text, "map_id:", &id) && id == d->own &&
+	       find_number(text, "memlock:", ret);
 }
 
 /* ---- sharing ---- */
@@ -264,6 +269,22 @@ static struct kernel_object join(struct descriptors_source *s, size_t first, siz
 			o.mapped = d->mapped;
 	}
 	return o;
+}
+
+/* A map of which the size is not known makes the sums of its holders unknown. */
+static void size_map(struct descriptors_source *s, size_t first, size_t end, size_t *maps,
+		     struct kernel_object *o)
+{
+	bool known = false;
+
+	for (size_t i = first; i < end && !known && *maps < MAPS_MAX; i++, (*maps)++)
+		known = read_map_size(s->proc, &s->record[i], &o->bytes);
+	for (size_t i = first; i < end && !known; i++) {
+		struct process *p = snapshot_find(s->snapshot, s->record[i].pid);
+
+		if (p && p->kernel)
+			leave_out(s->snapshot, p, PSS_DENIED);
+	}
 }
 
 /* Equal parts, and the first ones have what is left: together they are all of it. */
@@ -351,8 +372,8 @@ static int share_objects(struct descriptors_source *s)
 		for (end = i; end < s->count && s->record[end].object == s->record[i].object; end++)
 			;
 		all[count] = join(s, i, end);
-		if (all[count].kind == ZMEM_DESCRIPTOR_BPF_MAP && maps++ < MAPS_MAX)
-			all[count].bytes = size_of_map((uint32_t)s->record[i].own);
+		if (all[count].kind == ZMEM_DESCRIPTOR_BPF_MAP)
+			size_map(s, i, end, &maps, &all[count]);
 		divide(s, i, end, &all[count], own, &owns);
 		count++;
 	}
@@ -395,11 +416,13 @@ static void end(struct snapshot *snapshot)
 	snapshot->kernel.known = true;
 }
 
-int descriptors_source_read(struct descriptors_source *s, struct snapshot *snapshot)
+int descriptors_source_read(struct descriptors_source *s, const struct procfs *proc,
+			    struct snapshot *snapshot)
 {
 	uint64_t start = clock_us(CLOCK_THREAD_CPUTIME_ID);
 	int r = begin(snapshot);
 
+	s->proc = proc;
 	s->snapshot = snapshot;
 	s->count = 0;
 	s->too_many = false;

@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "model/snapshot.h"
+#include "proc/procfs.h"
 
 struct descriptors_source;
 
@@ -18,6 +19,7 @@ void descriptors_source_close(struct descriptors_source *s);
  * CPU time: then the processes with the largest RSS are read first, and the others have the status
  * PSS_TIMEOUT. Returns 0 or a negative errno.
  */
-int descriptors_source_read(struct descriptors_source *s, struct snapshot *snapshot);
+int descriptors_source_read(struct descriptors_source *s, const struct procfs *proc,
+			    struct snapshot *snapshot);
 
 #endif
