@@ -10,6 +10,7 @@
 #include "collect/balance.h"
 #include "model/memcg.h"
 #include "model/overview.h"
+#include "source/descriptors_source.h"
 #include "source/files_source.h"
 #include "source/freed_source.h"
 #include "source/swap_source.h"
@@ -320,6 +321,33 @@ int collect_choose_rows(struct collector *c, const struct query *query)
 	return r < 0 || q->tree ? r : name_rows(c, needs.group, &c->rows.matched);
 }
 
+/* Adds what ends with each group of the kernel memory to FREED of one of its processes. */
+static int add_kernel(struct collector *c, struct process_list *rows, const uint32_t *group)
+{
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&c->snapshot.scratch);
+	uint32_t groups = 0;
+	uint64_t *bytes;
+	int r;
+
+	if (!c->descriptors || !c->snapshot.kernel.known)
+		return 0;
+	for (size_t i = 0; i < rows->count; i++)
+		groups = group[i] > groups ? group[i] : groups;
+	bytes = arena_zalloc(mark.arena, groups + 1, sizeof(*bytes));
+	if (!bytes)
+		return -ENOMEM;
+	r = descriptors_source_freed(c->descriptors, rows->item, group, rows->count, bytes);
+	for (size_t i = 0; r == 0 && i < rows->count; i++) {
+		struct process *p = rows->item[i];
+
+		if (!process_has(p, COUNTER_FREED))
+			continue;
+		process_set_sum(p, COUNTER_FREED, p->value[COUNTER_FREED], bytes[group[i]], 0);
+		bytes[group[i]] = 0;
+	}
+	return r;
+}
+
 /* What becomes free with each row. A reading that fails leaves it unknown. */
 static int read_freed(struct collector *c, const struct query *q)
 {
@@ -344,6 +372,8 @@ static int read_freed(struct collector *c, const struct query *q)
 	tmpfs = c->snapshot.system.files.shmem_known ? files_source_shmem(c->files) : NULL;
 	r = freed_source_read(c->freed, tmpfs, c->swap ? swap_source_devices(c->swap) : NULL,
 			      &c->snapshot, rows->item, group, rows->count);
+	if (r == 0)
+		r = add_kernel(c, rows, group);
 	return r == -ENOMEM ? r : 0;
 }
 

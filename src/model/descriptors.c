@@ -26,6 +26,7 @@ void kernel_shares_clear(struct kernel_shares *s)
 {
 	for (int i = 0; i < KERNEL_KINDS; i++)
 		s->kind[i] = (struct kernel_share){.kind = (enum zmem_descriptor_kind)i};
+	s->own = 0;
 }
 
 void kernel_shares_add(struct kernel_shares *to, const struct kernel_shares *more)

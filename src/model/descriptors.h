@@ -35,6 +35,7 @@ struct kernel_share {
 
 struct kernel_shares {
 	struct kernel_share kind[KERNEL_KINDS];
+	uint64_t own; /* of a process: what small objects only it holds */
 };
 
 /* Nothing of each kind. */

@@ -373,7 +373,7 @@ int session_open(struct session *s, const struct options *o, const struct collec
 			needs & (NEEDS_NODES | NEEDS_LAZYFREE | NEEDS_HUGETLB | NEEDS_THP_REST);
 		spec.pages_named = query_args_named(&s->query, o) & spec.pages;
 		spec.gpu |= needs & NEEDS_GPU;
-		spec.kernel |= needs & NEEDS_KERNEL;
+		spec.kernel |= needs & (NEEDS_KERNEL | NEEDS_FREED);
 		/* Columns of top may be added later. */
 		spec.waits |= spec.continuous && (needs & (NEEDS_SWAPINS | NEEDS_WAITS) ||
 						  o->command->traits & COMMAND_KEYS);

@@ -94,6 +94,8 @@ static int receive_record(struct descriptors_source *s, const struct zmem_descri
 		p = snapshot_find(s->snapshot, d->pid);
 		if (p && p->kernel)
 			add_share(p, d, d->bytes, 0, d->descriptors);
+		if (p && p->kernel)
+			shares_of(p)->own += d->own;
 		return 0;
 	}
 	if (s->count == RECORDS_MAX) {
@@ -374,6 +376,9 @@ static int share_objects(struct descriptors_source *s)
 		all[count] = join(s, i, end);
 		if (all[count].kind == ZMEM_DESCRIPTOR_BPF_MAP)
 			size_map(s, i, end, &maps, &all[count]);
+		/* One size for all that ask later. */
+		for (size_t k = i; k < end; k++)
+			s->record[k].bytes = all[count].bytes;
 		divide(s, i, end, &all[count], own, &owns);
 		count++;
 	}
@@ -385,6 +390,108 @@ static int share_objects(struct descriptors_source *s)
 	held->own = copy_objects(s->snapshot, own, held->owns);
 	return held->item && held->own ? 0 : -ENOMEM;
 }
+
+/* ---- what ends with a group ---- */
+
+/* A process that is asked about. */
+struct member {
+	pid_t pid;
+	uint32_t group;
+};
+
+struct members {
+	const struct member *item;
+	size_t count;
+};
+
+/* 0: it is in no group. */
+static uint32_t group_of(const struct members *m, pid_t pid)
+{
+	const struct member *found =
+		bsearch(&pid, m->item, m->count, sizeof(*m->item), compare_leading_pid);
+
+	return found ? found->group : 0;
+}
+
+static int compare_files(const void *pa, const void *pb)
+{
+	const struct zmem_descriptor *a = pa, *b = pb;
+
+	return ORDER_OF(a->file, b->file);
+}
+
+/* Whether a mapping of the file holds a reference to it as well. */
+static bool can_be_mapped(uint32_t kind)
+{
+	return kind == ZMEM_DESCRIPTOR_PACKET || kind == ZMEM_DESCRIPTOR_XDP ||
+	       kind == ZMEM_DESCRIPTOR_PERF || kind == ZMEM_DESCRIPTOR_IO_URING;
+}
+
+static bool is_bpf(uint32_t kind)
+{
+	return kind == ZMEM_DESCRIPTOR_BPF_MAP || kind == ZMEM_DESCRIPTOR_BPF_PROG;
+}
+
+/*
+ * Whether these records, of one object and in the order of files, are all that holds it: every
+ * reference to it is that of a descriptor. Those who map a ring have a descriptor of it, too.
+ */
+static bool all_are_met(const struct zmem_descriptor *d, size_t count)
+{
+	uint64_t files = 0;
+
+	for (size_t i = 0, next; i < count; i = next, files++) {
+		for (next = i; next < count && d[next].file == d[i].file; next++)
+			;
+		if (!is_bpf(d->kind) && !can_be_mapped(d->kind) && d[i].refs != (int64_t)(next - i))
+			return false;
+	}
+	if (is_bpf(d->kind))
+		return d->refs == (int64_t)files;
+	return d->kind != ZMEM_DESCRIPTOR_PIPE || files == d->files;
+}
+
+/* The group that has all of it; 0: there is none. */
+static uint32_t group_of_object(const struct members *m, struct zmem_descriptor *d, size_t count)
+{
+	uint32_t group = group_of(m, d->pid);
+
+	for (size_t i = 1; group && i < count; i++)
+		group = group_of(m, d[i].pid) == group ? group : 0;
+	if (!group)
+		return 0;
+	qsort(d, count, sizeof(*d), compare_files);
+	return all_are_met(d, count) ? group : 0;
+}
+
+int descriptors_source_freed(struct descriptors_source *s, struct process *const *process,
+			     const uint32_t *group, size_t count, uint64_t *ret)
+{
+	cleanup_free struct member *item = calloc(count + 1, sizeof(*item));
+	struct members m = {item, count};
+
+	if (!item)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		item[i] = (struct member){process[i]->pid, group[i]};
+		if (process[i]->kernel)
+			ret[group[i]] += process[i]->kernel->own;
+	}
+	if (count)
+		qsort(item, count, sizeof(*item), compare_leading_pid);
+	for (size_t i = 0, end; i < s->count; i = end) {
+		uint32_t g;
+
+		for (end = i; end < s->count && s->record[end].object == s->record[i].object; end++)
+			;
+		g = group_of_object(&m, &s->record[i], end - i);
+		if (g)
+			ret[g] += s->record[i].bytes + s->record[i].mapped;
+	}
+	return 0;
+}
+
+/* ---- a reading ---- */
 
 static int begin(struct snapshot *snapshot)
 {

@@ -22,4 +22,12 @@ void descriptors_source_close(struct descriptors_source *s);
 int descriptors_source_read(struct descriptors_source *s, const struct procfs *proc,
 			    struct snapshot *snapshot);
 
+/*
+ * What ends with each group, by the last reading: adds the bytes of group[i] of each process, from
+ * 1 on, to ret[group]. An object counts if all references to it are descriptors of the group.
+ * Returns 0 or -ENOMEM.
+ */
+int descriptors_source_freed(struct descriptors_source *s, struct process *const *process,
+			     const uint32_t *group, size_t count, uint64_t *ret);
+
 #endif
