@@ -706,14 +706,14 @@ static int complete_machine(struct collector *c)
 	s->system.ram = NULL;
 	s->system.shared = NULL;
 	s->system.ended = NULL;
+	if (read_descriptors(c) == -ENOMEM)
+		return -ENOMEM;
 	if (c->spec.ram && collector_read_ram(c) == -ENOMEM)
 		return -ENOMEM;
 	c->check.pool = collector_pool(c);
 	if (!c->check.pool)
 		return -ENOMEM;
 	pool_patient(c->pool);
-	if (read_descriptors(c) == -ENOMEM)
-		return -ENOMEM;
 	if (c->gpu && gpu_reader_read(c->gpu, c->pool, s) == -ENOMEM)
 		return -ENOMEM;
 	if (s->gpu.reason)

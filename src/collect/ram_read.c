@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -167,6 +168,71 @@ static int name_driver_pages(struct ram_reader *r, struct proc_pool *pool, struc
 	return error;
 }
 
+/* ---- what descriptors hold ---- */
+
+/* Kinds that are pages without a mark. */
+static bool is_pages(int kind)
+{
+	return kind == ZMEM_DESCRIPTOR_PIPE || kind == ZMEM_DESCRIPTOR_PACKET ||
+	       kind == ZMEM_DESCRIPTOR_PERF || kind == ZMEM_DESCRIPTOR_IO_URING;
+}
+
+static uint64_t pages_of_descriptors(const struct snapshot *s)
+{
+	uint64_t bytes = 0;
+
+	for (int i = 0; i < KERNEL_KINDS; i++)
+		bytes += is_pages(i) ? s->kernel.all.kind[i].bytes : 0;
+	return bytes / s->host.page_size * s->host.page_size;
+}
+
+/* The class that a kind is in; RAM_FIGURES: several. */
+static enum ram_class class_of_kind(int kind)
+{
+	switch (kind) {
+	case ZMEM_DESCRIPTOR_BPF_MAP:
+	case ZMEM_DESCRIPTOR_BPF_PROG:
+		return RAM_VMALLOC;
+	case ZMEM_DESCRIPTOR_TCP:
+	case ZMEM_DESCRIPTOR_UDP:
+		return RAM_SOCKETS;
+	case ZMEM_DESCRIPTOR_UNIX:
+	case ZMEM_DESCRIPTOR_NETLINK:
+	case ZMEM_DESCRIPTOR_FILE:
+	case ZMEM_DESCRIPTOR_EPOLL:
+	case ZMEM_DESCRIPTOR_INOTIFY:
+		return RAM_SLAB;
+	default:
+		return is_pages(kind) ? RAM_DESCRIPTORS : RAM_FIGURES;
+	}
+}
+
+/* What a process holds of a kind is named if it is so much. */
+#define HELD_LEAST ((uint64_t)1 << 20)
+
+/* Names the processes that hold memory of a class by descriptors: "tcpdump (4711) packet rings". */
+static void add_holders(struct ram_reader *r, const struct snapshot *s, enum ram_class class,
+			struct name_sums *sums)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
+		const char *program = p->name ? p->name : p->comm;
+
+		for (int kind = 0; p->kernel && kind < KERNEL_KINDS; kind++) {
+			char name[PROGRAM_SHOWN + sizeof(" (4194304) ") + RAM_NAME];
+			int len;
+
+			if (class_of_kind(kind) != class ||
+			    p->kernel->kind[kind].bytes < HELD_LEAST)
+				continue;
+			len = snprintf(name, sizeof(name), "%.*s (%d) %s", shown_length(program),
+				       program, p->pid, kernel_kind_table[kind].title);
+			name_sums_add(sums, name, (size_t)len, p->kernel->kind[kind].bytes);
+		}
+	}
+	add_parts(r, class, sums);
+}
+
 /*
  * Names what allocated the memory of the kernel. Root may read the files. A series reads none: they
  * hold locks of the kernel.
@@ -174,17 +240,22 @@ static int name_driver_pages(struct ram_reader *r, struct proc_pool *pool, struc
 static int name_allocations(struct ram_reader *r, const struct procfs *proc, struct proc_pool *pool,
 			    struct snapshot *s, bool files)
 {
+	static const enum ram_class held[] = {RAM_DESCRIPTORS, RAM_SOCKETS};
 	const uint32_t page_size = s->host.page_size;
 	cleanup_free struct name_sums *sums = calloc(1, sizeof(*sums));
 
 	if (!sums)
 		return -ENOMEM;
-	if (files && slabinfo_read(proc->fd, page_size, sums) == 0)
-		add_parts(r, RAM_SLAB, sums);
-	if (files && vmallocinfo_read(proc->fd, page_size, sums) == 0)
-		add_parts(r, RAM_VMALLOC, sums);
+	if (files)
+		slabinfo_read(proc->fd, page_size, sums);
+	add_holders(r, s, RAM_SLAB, sums);
+	if (files)
+		vmallocinfo_read(proc->fd, page_size, sums);
+	add_holders(r, s, RAM_VMALLOC, sums);
 	if (r->ram.method != RAM_COUNTERS && census_source_pools(r->census, add_ring, sums) == 0)
 		add_parts(r, RAM_NET_RINGS, sums);
+	for (size_t i = 0; i < ARRAY_SIZE(held); i++)
+		add_holders(r, s, held[i], sums);
 	return files ? name_driver_pages(r, pool, s, sums) : 0;
 }
 
@@ -252,7 +323,9 @@ static int read_census(struct ram_reader *r, const struct procfs *proc,
 				   .after = &after,
 				   .zones = &r->zones,
 				   .page_size = s->host.page_size,
-				   .cpus = s->host.cpus};
+				   .cpus = s->host.cpus,
+				   .descriptors_known = s->kernel.known,
+				   .descriptors = pages_of_descriptors(s)};
 	struct census census;
 	bool agrees = false;
 	int error = 0;
@@ -293,7 +366,9 @@ static int read_ram(struct ram_reader *r, const struct procfs *proc, struct proc
 					 .after = &s->system.meminfo,
 					 .zones = &r->zones,
 					 .page_size = s->host.page_size,
-					 .cpus = s->host.cpus};
+					 .cpus = s->host.cpus,
+					 .descriptors_known = s->kernel.known,
+					 .descriptors = pages_of_descriptors(s)};
 	int error = r->census ? read_census(r, proc, spec, s) : 0;
 
 	if (error < 0)

@@ -102,18 +102,22 @@ static struct value value_kernel(const struct maps_process *p)
 }
 
 SAID(kernel_bytes, BYTES, value_kernel(only_process(r)));
-ROWS(kernel_objects, "kernel_objects", &kernel_object_fields, struct kernel_object, only_process(r),
-     only_process(r) ? only_process(r)->object : NULL,
-     only_process(r) ? only_process(r)->objects : 0, "", 0);
+
+static struct value value_objects(const struct maps_process *p)
+{
+	return value_rows(p && p->objects, p ? p->object : NULL, p ? p->objects : 0);
+}
+
+JSON_FIELD(kernel_objects, "kernel_objects", ROWS, value_objects(only_process(r)), "",
+	   .fields = &kernel_object_fields, .row_size = sizeof(struct kernel_object));
 static FIELDS(maps, &field_counted, &field_summed, &field_sharing, &field_kernel_bytes,
 	      &field_kernel_objects);
 
-SENTENCES(
-	maps_said, &maps_measured, &maps,
-	"{totals.mappings} mapping{s} of {counted} process{es}"
-	"[; {sharing+} sharing the memory of another process][; {collection.gone+} gone]"
-	"[; {collection.denied+} denied][; {collection.timeout+} timeout]"
-	"[; {collection.kernel_threads+} kernel_thread][; {collection.unsupported+} unsupported]"
-	"[; {summed+} changed while read: PSS is a sum of whole kB]",
-	"kernel memory by descriptors {kernel_bytes+}"
-	"[: {kernel_objects*4: {kind}[ {bytes+}][ {mapped_bytes+} mapped] (descriptor {descriptor})}]");
+SENTENCES(maps_said, &maps_measured, &maps,
+	  "{totals.mappings} mapping{s} of {counted} process{es}"
+	  "[; {sharing+} sharing the memory of another process][; {collection.gone+} gone]"
+	  "[; {collection.denied+} denied][; {collection.timeout+} timeout]"
+	  "[; {collection.kernel_threads+} kernel_thread][; {collection.unsupported+} unsupported]"
+	  "[; {summed+} changed while read: PSS is a sum of whole kB]",
+	  "kernel memory by descriptors {kernel_bytes}: {kernel_objects*4: {kind}[ {bytes+}]"
+	  "[ {mapped_bytes+} mapped] (descriptor {descriptor})}");

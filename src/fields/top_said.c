@@ -65,7 +65,7 @@ SENTENCES(
 	"[, {cgroup.reclaimed_per_s} pages reclaimed][, at its limit {cgroup.limit_hits_per_s} times]"
 	"[, above memory.high {cgroup.high_hits_per_s} times][: {cgroup.strain}]");
 SENTENCES(detail_kernel, &detail, NULL,
-	  "kernel memory by descriptors {p.kernel_bytes+}: {kernel_objects*4: {kind}[ {bytes+}]"
+	  "kernel memory by descriptors {p.kernel_bytes}: {kernel_objects*4: {kind}[ {bytes+}]"
 	  "[ {mapped_bytes+} mapped] (descriptor {descriptor})}");
 SENTENCES(detail_history, &detail, NULL, "{least} to {most}[ in {history_ms}]");
 SENTENCES(detail_no_pss, &detail, NULL, "{?no_pss}no PSS: {p.pss_status}");

@@ -155,6 +155,7 @@ static int64_t from_census(const struct snapshot *s, const struct ram *ram,
 		{RAM_KERNEL_STACKS, OVERVIEW_KERNEL},
 		{RAM_VMALLOC, OVERVIEW_KERNEL},
 		{RAM_PERCPU, OVERVIEW_KERNEL},
+		{RAM_DESCRIPTORS, OVERVIEW_KERNEL},
 		{RAM_HUGETLB, OVERVIEW_HUGE},
 		{RAM_ZRAM_ZSWAP, OVERVIEW_COMPRESSED},
 		/* Processes map them, so that they are in PSS. */

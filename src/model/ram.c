@@ -50,6 +50,9 @@ const struct ram_class_info ram_class_table[RAM_FIGURES] = {
 		     "memory of the machine that drivers of GPUs use"},
 	[RAM_RESERVED] = {"reserved", "reserved at boot", "present - MemTotal",
 			  "the image of the kernel, the array of struct page, firmware, bad RAM"},
+	[RAM_DESCRIPTORS] = {"descriptors", "pipes and rings", NULL,
+			     "pages of pipes, and of rings for packets and events that are not "
+			     "mapped, which processes hold by descriptors"},
 	[RAM_UNNAMED] = {"unnamed_kernel", "unnamed kernel pages", NULL,
 			 "pages of the kernel that have no mark and no counter, mostly of drivers"},
 	[RAM_SOCKETS] =
@@ -306,10 +309,14 @@ void ram_from_counters(const struct ram_sources *from, const char *reason, struc
 	snprintf(ret->reason, sizeof(ret->reason), "%s", reason);
 	for (int i = 0; i < RAM_FIGURES; i++)
 		set_from_counter(&s, (enum ram_class)i);
+	ret->figure[RAM_DESCRIPTORS] = (struct ram_figure){.class = RAM_DESCRIPTORS,
+							   .exists = from->descriptors_known,
+							   .known = from->descriptors_known,
+							   .bytes = from->descriptors};
 	for (int i = 0; i < RAM_CLASSES; i++) {
 		struct ram_figure *f = &ret->figure[i];
 
-		if (!f->known)
+		if (!f->known && i != RAM_DESCRIPTORS)
 			f->reason = ram_class_table[i].counter ? "the kernel does not tell"
 							       : "it has no counter";
 		sum += f->known ? f->bytes : 0;
@@ -643,6 +650,8 @@ static void name_unmarked(struct split *s, const struct census *c)
 				v, (struct reading){true, mappable < mapped ? mappable : mapped});
 		move_unmarked(s, class, v);
 	}
+	move_unmarked(s, RAM_DESCRIPTORS,
+		      (struct reading){s->from->descriptors_known, s->from->descriptors});
 	if (secondary.known && secondary.bytes)
 		add_part(s, RAM_PAGE_TABLES, "of KVM and IOMMUs",
 			 move_unmarked(s, RAM_PAGE_TABLES, secondary));
@@ -673,7 +682,9 @@ static void name_blocks(struct split *s, const struct scaled *v)
 		snprintf(name, sizeof(name), "blocks of %" PRIu64 " %s%s",
 			 kib < 1024 ? kib : kib / 1024, kib < 1024 ? "KiB" : "MiB",
 			 i == ZMEM_CENSUS_ORDERS - 1 ? " and more" : "");
-		add_part(s, RAM_UNNAMED, name, v->block[i]);
+		/* Rings that were named are such blocks, too. */
+		if (v->block[i] <= s->unmarked)
+			add_part(s, RAM_UNNAMED, name, v->block[i]);
 	}
 }
 

@@ -49,6 +49,7 @@ enum ram_class {
 	RAM_DRIVER_MAPPED,
 	RAM_GPU,
 	RAM_RESERVED,
+	RAM_DESCRIPTORS,
 	RAM_UNNAMED,
 	RAM_CLASSES,
 	/* These overlap the classes above. */
@@ -177,6 +178,10 @@ struct ram_sources {
 	 * is "driver_mapped", and in VmallocUsed as well.
 	 */
 	uint64_t vmalloc_mappable;
+	/* Pages without a mark that processes hold by descriptors: packet rings that are not
+	 * mapped, pipes, rings of events. */
+	bool descriptors_known;
+	uint64_t descriptors; /* bytes */
 };
 
 /*

@@ -52,7 +52,7 @@ static const uint8_t meminfo_number[MEMINFO_COUNTERS] = {
 
 #define RAM_NUMBERS 64
 
-_Static_assert(RAM_FIGURES == 21, "give the new class a number");
+_Static_assert(RAM_FIGURES == 22, "give the new class a number");
 static const uint8_t ram_number[RAM_FIGURES] = {
 	[RAM_FREE] = 0,		  [RAM_ANON] = 1,	 [RAM_ANON_UNMAPPED] = 2,
 	[RAM_PAGE_CACHE] = 3,	  [RAM_SHMEM] = 4,	 [RAM_SLAB] = 5,
@@ -61,6 +61,7 @@ static const uint8_t ram_number[RAM_FIGURES] = {
 	[RAM_ZRAM_ZSWAP] = 12,	  [RAM_NET_RINGS] = 13,	 [RAM_BALLOON] = 14,
 	[RAM_DRIVER_MAPPED] = 15, [RAM_GPU] = 16,	 [RAM_RESERVED] = 17,
 	[RAM_UNNAMED] = 18,	  [RAM_SOCKETS] = 19,	 [RAM_CGROUP_KERNEL] = 20,
+	[RAM_DESCRIPTORS] = 21,
 };
 
 /* ---- members of structs as columns: enumerators with numbers are part of the format ---- */

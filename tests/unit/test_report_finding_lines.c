@@ -253,7 +253,7 @@ TEST(json)
 
 /* ---- random machines ---- */
 
-#define MACHINES 12000
+#define MACHINES 60000
 
 /* Of RAM, between a 1/100 of it and all. */
 static uint64_t random_part(struct random *r)
