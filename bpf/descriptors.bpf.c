@@ -273,28 +273,79 @@ static __noinline int weigh_pipe(__u64 inode, struct zmem_descriptor *d)
 
 /* ---- anonymous inodes ---- */
 
+/* include/linux/io_uring_types.h, include/uapi/linux/io_uring.h */
+#define IO_REGION_F_USER_PROVIDED 2
+#define IO_REGION_F_SINGLE_REF	  4
+#define IORING_SETUP_NO_MMAP	  (1 << 14)
+
+/* The pages of one block that has room for so many. */
+static __always_inline __u64 block_of(__u64 count)
+{
+	if (!count)
+		return 0;
+	count--;
+	count |= count >> 1;
+	count |= count >> 2;
+	count |= count >> 4;
+	count |= count >> 8;
+	count |= count >> 16;
+	return count + 1;
+}
+
+/* A process maps what it needs of the block (vm_insert_pages()); the rest is of the kernel. */
+static __always_inline void add_region(__u64 region, struct zmem_descriptor *d)
+{
+	__u64 count = kread32(region + koffset(struct io_mapped_region, nr_pages));
+	__u32 flags = kread32(region + koffset(struct io_mapped_region, flags));
+
+	if (flags & IO_REGION_F_USER_PROVIDED)
+		return;
+	d->mapped += pages(count);
+	if (flags & IO_REGION_F_SINGLE_REF)
+		d->bytes += pages(block_of(count) - count);
+}
+
+/*
+ * Until 6.9 rings are mapped without struct pages (remap_pfn_range()), so they are not in RSS.
+ * Until 6.13 the ring tells the number of its pages, if it has struct pages.
+ */
+static __always_inline void add_rings(__u64 ring, struct zmem_descriptor *d)
+{
+	__u64 sq = kread32(ring + koffset(struct io_ring_ctx___held, sq_entries));
+	__u64 cq = kread32(ring + koffset(struct io_ring_ctx___held, cq_entries));
+	__u64 count = 0;
+
+	if (kread32(ring + koffset(struct io_ring_ctx___held, flags)) & IORING_SETUP_NO_MMAP)
+		return;
+	if (bpf_core_field_exists(struct io_ring_ctx___pages, n_ring_pages))
+		count = (kread32(ring + koffset(struct io_ring_ctx___pages, n_ring_pages)) &
+			 0xffff) +
+			(kread32(ring + koffset(struct io_ring_ctx___pages, n_sqe_pages)) & 0xffff);
+	if (count) {
+		d->mapped += pages(count);
+		return;
+	}
+	d->bytes += pages(block_of(whole_pages(sq * bpf_core_type_size(struct io_uring_sqe)) /
+				   pages(1))) +
+		    pages(block_of(whole_pages(bpf_core_type_size(struct io_rings) +
+					       cq * bpf_core_type_size(struct io_uring_cqe) +
+					       sq * sizeof(__u32)) /
+				   pages(1)));
+}
+
 static __always_inline void weigh_io_uring(__u64 ring, struct zmem_descriptor *d)
 {
-	__u64 sq, cq, bytes;
-
 	if (!bpf_core_type_exists(struct io_ring_ctx___held))
 		return;
 	d->object = ring;
 	d->kind = ZMEM_DESCRIPTOR_IO_URING;
 	d->bytes = bpf_core_type_size(struct io_ring_ctx___held);
-	if (bpf_core_field_exists(struct io_ring_ctx___regions, sq_region)) {
-		d->mapped = pages(
-			kread32(ring + koffset(struct io_ring_ctx___regions, sq_region.nr_pages)) +
-			kread32(ring +
-				koffset(struct io_ring_ctx___regions, ring_region.nr_pages)));
+	if (!bpf_core_field_exists(struct io_ring_ctx___regions, sq_region)) {
+		add_rings(ring, d);
 		return;
 	}
-	sq = kread32(ring + koffset(struct io_ring_ctx___held, sq_entries));
-	cq = kread32(ring + koffset(struct io_ring_ctx___held, cq_entries));
-	bytes = whole_pages(sq * bpf_core_type_size(struct io_uring_sqe)) +
-		whole_pages(bpf_core_type_size(struct io_rings) +
-			    cq * bpf_core_type_size(struct io_uring_cqe) + sq * sizeof(__u32));
-	d->bytes += bytes;
+	add_region(ring + koffset(struct io_ring_ctx___regions, sq_region), d);
+	add_region(ring + koffset(struct io_ring_ctx___regions, ring_region), d);
 }
 
 static __always_inline void weigh_perf(__u64 event, struct zmem_descriptor *d)

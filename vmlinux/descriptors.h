@@ -169,6 +169,12 @@ struct io_ring_ctx___held {
 /* Since 6.14: the memory that a process can map. */
 struct io_mapped_region {
 	unsigned int nr_pages;
+	unsigned int flags;
+};
+
+struct io_ring_ctx___pages {
+	unsigned short n_ring_pages;
+	unsigned short n_sqe_pages;
 };
 
 struct io_ring_ctx___regions {

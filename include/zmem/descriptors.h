@@ -61,10 +61,10 @@ struct zmem_descriptor_sum {
 
 /* What the program keeps between two files. User space clears it before each reading. */
 struct zmem_descriptors {
-	__u64 leader; /* the process of the sums */
-	__s32 pid;    /* its number: where the iterator is, if it stopped here */
+	__u64 leader;	 /* the process of the sums */
+	__s32 pid;	 /* its number: where the iterator is, if it stopped here */
 	__u32 page_bits; /* set by user space */
-	__u64 files; /* descriptors that were looked at */
+	__u64 files;	 /* descriptors that were looked at */
 	struct zmem_descriptor_sum sum[ZMEM_DESCRIPTOR_KINDS];
 };
 

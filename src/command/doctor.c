@@ -72,6 +72,7 @@ int command_doctor(const struct options *o)
 	/* Before capabilities are dropped. */
 	doctor_add_files(&d);
 	doctor_add_gpus(&d);
+	doctor_add_kernel_memory(&d);
 	doctor_add_frames(&d);
 	doctor_add_swap(&d);
 	for (size_t i = 0; d.verbose && source_variant(i); i++)

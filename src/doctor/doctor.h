@@ -65,6 +65,7 @@ void doctor_done(struct doctor *d);
 
 void doctor_add_files(struct doctor *d);
 void doctor_add_gpus(struct doctor *d);
+void doctor_add_kernel_memory(struct doctor *d);
 void doctor_add_swap(struct doctor *d);
 void doctor_add_frames(struct doctor *d);
 void doctor_add_pin(struct doctor *d);

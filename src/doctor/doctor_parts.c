@@ -19,6 +19,7 @@
 #include "model/ram.h"
 #include "serve/serve.h"
 #include "session/options.h"
+#include "source/descriptors_source.h"
 #include "source/files_source.h"
 #include "source/holders_source.h"
 #include "source/pin.h"
@@ -81,6 +82,21 @@ void doctor_add_gpus(struct doctor *d)
 	else if (uses != -ENODEV)
 		doctor_add(&d->rows, "NVIDIA", FAILS, "%s", why);
 	gpu_reader_close(reader);
+}
+
+/* Of KERNEL. */
+void doctor_add_kernel_memory(struct doctor *d)
+{
+	cleanup(diag_clear) struct diag diag = {};
+	struct descriptors_source *source = NULL;
+	int r = descriptors_source_open(&diag, &source);
+
+	descriptors_source_close(source);
+	if (r < 0)
+		doctor_add_part(&d->rows, "kernel memory", r, &diag, NULL);
+	else
+		doctor_add(&d->rows, "kernel memory", WORKS,
+			   "by BPF: what descriptors hold, such as sockets and pipes");
 }
 
 /* Tries the slots of memory of our own. */

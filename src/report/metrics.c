@@ -160,6 +160,8 @@ static const struct {
 	 "Memory of GPUs that drivers report, each client divided by the processes that hold it."},
 	{COUNTER_DMABUF, "zmem_group_dmabuf_bytes",
 	 "Open dma-bufs, each divided by the processes that hold it."},
+	{COUNTER_KERNEL, "zmem_group_kernel_bytes",
+	 "Kernel memory that its processes hold by descriptors, shared ones divided."},
 	{COUNTER_MEM_CURRENT, "zmem_group_memory_current_bytes",
 	 "Memory charged to the cgroup, page cache and kernel memory included."},
 	{COUNTER_MEM_LIMIT, "zmem_group_memory_limit_bytes",

@@ -20,10 +20,9 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 
 import paths  # noqa: F401
-from outcome import PROGRAM, exit_code, need, read, result, run_checks, see_own_processes_only
+from outcome import PROGRAM, exit_code, need, read, result, run_checks, see_own_processes_only, wait_until
 
 MIB = 1 << 20
 SIZE = 64 * MIB
@@ -110,7 +109,13 @@ def tcp():
         kept.extend((s, listener.accept()[0]))
         fill(s, 1 << 16)
     kept.append(listener)
-    time.sleep(0.3)  # loopback hands over what was sent
+    seen = [()]
+
+    def settled():
+        seen.append([struct.unpack("i", fcntl.ioctl(s.fileno(), 0x5411, bytes(4)))[0] for s in kept if s is not listener])  # SIOCOUTQ
+        return seen[-1] == seen[-2]
+
+    wait_until(settled)
 
 
 def udp():
@@ -159,8 +164,9 @@ def uring():
     for _ in range(8):
         params = ctypes.create_string_buffer(120)
         fd = system(NUMBER[2], 32768, params)
+        array_at = struct.unpack_from("I", params, 64)[0]  # sq_off.array: behind all else
         kept.insert(0, mmap.mmap(fd, 32768 * 64, offset=0x10000000))
-        kept.insert(0, mmap.mmap(fd, 65536 * 16, offset=0))
+        kept.insert(0, mmap.mmap(fd, array_at + 32768 * 4, offset=0))
 
 
 WATCHES = 60000
@@ -252,12 +258,13 @@ class Holder:
     def __enter__(self):
         return self
 
-    def close(self):
-        """Closes what it holds. Returns the bytes that came free."""
+    def close(self, expected):
+        """Closes what it holds. Returns the bytes that came free, as soon as they are as many as expected: sockets, maps and
+        rings are freed after a grace period."""
         before = free()
         self.tell("\n")
         self.process.stdout.readline()
-        time.sleep(0.5)  # sockets, maps and rings are freed after a grace period
+        wait_until(lambda: abs(free() - before - expected) < NOISE, 3)
         return free() - before
 
     def tell(self, text):
@@ -308,7 +315,7 @@ def check_kinds():
             said = part(row, kind)["bytes"]
             if h.known:
                 result(h.known <= said <= h.known + h.known * more // 100, name + ": what is known", (said, h.known))
-            freed = h.close()
+            freed = h.close(said)
             if kind != "epoll":  # it ends with 15,000 files
                 result(abs(freed - said) <= NOISE + said * off // 100, name + ": as much comes free", (said, freed))
             else:
@@ -323,7 +330,7 @@ def check_mapped():
         with Holder(name) as h:
             row = row_of(h.process.pid)
             said = part(row, kind)
-            freed = h.close()
+            freed = h.close(said["bytes"] + said["mapped_bytes"])
             after = row_of(h.process.pid)
             rss = row["rss_file_bytes"] - after["rss_file_bytes"]
             result(abs(said["bytes"] + said["mapped_bytes"] - freed) < NOISE + freed // 20, name + ": what comes free", (said, freed))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * fill pipes|unix|tcp|tables|memfd|anon|dmabuf|mapped [MIB [fork]]: holds more and more memory of
- * one kind until it is killed; or MIB MiB of it, prints READY and sleeps; with fork a child has it,
- * too.
+ * fill pipes|unix|tcp|tables|memfd|anon|dmabuf|mapped|ring|bpf|perf|uring [MIB [fork]]: holds more
+ * and more memory of one kind until it is killed; or MIB MiB of it, prints READY and sleeps; with
+ * fork a child has it, too.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -17,8 +17,12 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <linux/bpf.h>
+#include <linux/if_packet.h>
+#include <linux/perf_event.h>
 #include <linux/udmabuf.h>
 
 #define STEP (1 << 20)
@@ -156,6 +160,57 @@ static void fill_mapped(void)
 	close(buffer);
 }
 
+/* A ring for packets, which is not mapped. */
+static void fill_ring(void)
+{
+	const struct tpacket_req request = {.tp_block_size = 65536,
+					    .tp_block_nr = STEP / 65536,
+					    .tp_frame_size = 2048,
+					    .tp_frame_nr = STEP / 2048};
+	int fd = socket(AF_PACKET, SOCK_RAW, 0);
+
+	need(fd >= 0 && setsockopt(fd, SOL_PACKET, PACKET_RX_RING, &request, sizeof(request)) == 0,
+	     "PACKET_RX_RING");
+}
+
+/* An array of BPF. */
+static void fill_bpf(void)
+{
+	union bpf_attr attr = {.map_type = BPF_MAP_TYPE_ARRAY,
+			       .key_size = 4,
+			       .value_size = 4096,
+			       .max_entries = STEP / 4096};
+
+	setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY});
+	need(syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr)) >= 0, "BPF_MAP_CREATE");
+}
+
+/* A ring of events, which has to be mapped. */
+static void fill_perf(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_DUMMY};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+
+	need(fd >= 0 && mmap(NULL, STEP + 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) !=
+				MAP_FAILED,
+	     "perf_event_open");
+}
+
+/* A ring of io_uring: of 1 MiB, and another half for what is done. */
+static void fill_uring(void)
+{
+	char params[120] = "";
+	int fd = (int)syscall(SYS_io_uring_setup, STEP / 64, params);
+
+	need(fd >= 0, "io_uring_setup");
+	/* IORING_OFF_SQES, IORING_OFF_SQ_RING */
+	need(mmap(NULL, STEP, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0x10000000) != MAP_FAILED &&
+		     mmap(NULL, STEP / 2, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0) !=
+			     MAP_FAILED,
+	     "mmap");
+}
+
 static void fill_anon(void)
 {
 	char *vma = mmap(NULL, STEP, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -169,15 +224,17 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*fill)(void); /* about a MiB */
-	} kind[] = {{"pipes", fill_pipe},    {"unix", fill_unix},    {"tcp", fill_tcp},
-		    {"tables", fill_tables}, {"memfd", fill_memfd},  {"anon", fill_anon},
-		    {"dmabuf", fill_dmabuf}, {"mapped", fill_mapped}};
+	} kind[] = {{"pipes", fill_pipe},    {"unix", fill_unix},     {"tcp", fill_tcp},
+		    {"tables", fill_tables}, {"memfd", fill_memfd},   {"anon", fill_anon},
+		    {"dmabuf", fill_dmabuf}, {"mapped", fill_mapped}, {"ring", fill_ring},
+		    {"bpf", fill_bpf},	     {"perf", fill_perf},     {"uring", fill_uring}};
+	const size_t kinds = sizeof(kind) / sizeof(*kind);
 	long most = argc > 2 ? atol(argv[2]) : 0;
 	size_t at = 0;
 
-	while (argc > 1 && at < 8 && strcmp(argv[1], kind[at].name) != 0)
+	while (argc > 1 && at < kinds && strcmp(argv[1], kind[at].name) != 0)
 		at++;
-	if (argc < 2 || at == 8)
+	if (argc < 2 || at == kinds)
 		return 2;
 	setrlimit(RLIMIT_NOFILE, &(struct rlimit){65536, 65536});
 	for (long mib = 0; !most || mib < most; mib++)

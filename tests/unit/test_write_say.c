@@ -204,6 +204,7 @@ TEST(all)
 		&detail_facts,
 		&detail_history,
 		&detail_no_pss,
+		&detail_kernel,
 		&detail_title,
 		&file_accounts_said,
 		&file_held_said,
