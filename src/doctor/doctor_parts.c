@@ -96,7 +96,7 @@ void doctor_add_kernel_memory(struct doctor *d)
 		doctor_add_part(&d->rows, "kernel memory", r, &diag, NULL);
 	else
 		doctor_add(&d->rows, "kernel memory", WORKS,
-			   "by BPF: what descriptors hold, such as sockets and pipes");
+			   "by BPF: what descriptors hold: sockets, pipes, rings");
 }
 
 /* Tries the slots of memory of our own. */

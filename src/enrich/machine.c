@@ -95,7 +95,7 @@ static void read_swaps(const struct procfs *proc, struct system_info *system)
 void machine_read_totals(const struct procfs *proc, uint32_t page_size, struct system_info *system)
 {
 	struct machine_totals *t = &system->totals;
-	char text[32768];
+	char text[16384];
 	ssize_t len = procfs_read(proc, "vmstat", text, sizeof(text));
 
 	*t = (struct machine_totals){.read_us = clock_us(CLOCK_MONOTONIC)};

@@ -672,7 +672,7 @@ FIELDS(columns_usual, &field_pss, &field_pss_percent, &field_uss, &field_swap_ps
 FIELDS(columns_live, &field_pss, &field_pss_percent, &field_uss, &field_swap_pss, &field_swapin,
        &field_wait, &field_rss, &field_grown_h, &field_peak);
 FIELDS(columns_long, &field_pss, &field_pss_percent, &field_uss, &field_swap_pss, &field_swap,
-       &field_rss, &field_rss_anon, &field_rss_file, &field_rss_shmem);
+       &field_rss, &field_rss_anon, &field_rss_file, &field_rss_shmem, &field_kernel);
 FIELDS(columns_grow, &field_pss, &field_grown, &field_grown_h, &field_grew, &field_swap_pss,
        &field_rss);
 FIELDS(columns_watch, &field_pss, &field_pss_change, &field_swap_pss, &field_swap_pss_change,

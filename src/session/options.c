@@ -79,7 +79,7 @@ const struct option_entry option_table[] = {
 	{"columns", 'o', "LIST", LIST, AT(columns), OPTIONS_SHOW,
 	 "show these columns; +COL adds one before NAME; help lists them all"},
 	{"long", 'l', NULL, FLAG, AT(long_table), OPTIONS_SHOW,
-	 "more columns: swap and the parts of RSS; system: all classes, swap, files"},
+	 "more columns: swap, the parts of RSS, kernel; system: all classes, swap, files"},
 	{"group-by", 'g', "KEY", CHOICE, AT(group), OPTIONS_SHOW,
 	 "one row per name, app, cmdline, user, unit, container, pod, namespace or cgroup, or per "
 	 "several of them (user,name); node: the NUMA nodes; maps: and per kind of memory; files: fs, "

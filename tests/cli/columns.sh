@@ -30,7 +30,7 @@ zmem -o +vsize,cmdline -p "$one"
 expect_out '-o +COL: before the name, command lines last' '^ *PID +USER .* VSIZE +NAME +CMDLINE$'
 expect_out '-o +cmdline: the command line' 'mkmem --shape'
 says 'default columns' '^ *PID +USER +PSS +%RAM +USS +SWAP_PSS +RSS +NAME$' -p "$one"
-says '--long: more columns' '^ *PID +USER +PSS +%RAM +USS +SWAP_PSS +SWAP +RSS +RSS_ANON +RSS_FILE +RSS_SHMEM +NAME$' -l -p "$one"
+says '--long: more columns' '^ *PID +USER +PSS +%RAM +USS +SWAP_PSS +SWAP +RSS +RSS_ANON +RSS_FILE +RSS_SHMEM +KERNEL +NAME$' -l -p "$one"
 zmem -H --numeric -o pid,user,uid -p "$one"
 expect_out '--numeric: user by number' "^ *$one +$UID +$UID\$"
 refuse_out '-H: no header' PID

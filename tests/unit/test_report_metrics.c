@@ -133,6 +133,7 @@ SAMPLE_TEST(memcg, sample_ordinary)
 		process_set(p, COUNTER_THP_REST, (i + 1) * 2 * MIB);
 		process_set(p, COUNTER_GPU, (i + 1) * 7 * MIB);
 		process_set(p, COUNTER_DMABUF, (i + 1) * 5 * MIB);
+		process_set(p, COUNTER_KERNEL, (i + 1) * 9 * MIB);
 		nodes[i] = (struct node_shares){1, {{i, (i + 1) * 3 * MIB}}};
 		p->nodes = &nodes[i];
 		p->have |= COUNTER_BIT(COUNTER_NODES);
