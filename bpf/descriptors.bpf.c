@@ -247,26 +247,68 @@ static __noinline int weigh_socket(__u64 file, struct zmem_descriptor *d)
 
 /* ---- pipes ---- */
 
+struct buffers {
+	__u64 first, last, mask; /* of the ring, and its size less one */
+	__u64 ring;
+	__u64 pages;
+};
+
+/* The members of struct page and of struct folio are at the same place. */
+static __always_inline __u64 mapping_of(__u64 page)
+{
+	return kread_raw(__u64, page + (bpf_core_field_exists(struct page___old, mapping)
+						? koffset(struct page___old, mapping)
+						: member_place(folio, mapping)));
+}
+
 /*
- * Each buffer has a page. One that splice() put there may be of the page cache, and is counted here
- * as well. Both ends and each open of a FIFO have a file: each counts its part.
+ * Counts a page that was written to the pipe. One that splice() or vmsplice() put there has the
+ * mapping of its file or process, and counts there.
+ */
+static long add_page(__u32 turn, struct buffers *b)
+{
+	__u64 at = b->first + turn, page;
+
+	if (at >= b->last)
+		return 1;
+	page = kread_raw(__u64, b->ring + (at & b->mask) * bpf_core_type_size(struct pipe_buffer) +
+					koffset(struct pipe_buffer, page));
+	if (page && !mapping_of(page))
+		b->pages++;
+	return 0;
+}
+
+/*
+ * Both ends and each open of a FIFO have a file: each counts its part. What is behind QUEUE_MAX
+ * buffers is as those are.
  */
 static __noinline int weigh_pipe(__u64 inode, struct zmem_descriptor *d)
 {
 	__u64 pipe = kread64(inode + koffset(struct inode___pipe, i_pipe));
-	__u32 head, tail, files;
+	struct buffers b = {};
+	__u64 size, used;
+	__u32 files;
 
 	if (!pipe || !d)
 		return 0;
 	d->object = pipe;
 	d->kind = ZMEM_DESCRIPTOR_PIPE;
-	head = kread32(pipe + koffset(struct pipe_inode_info, head));
-	tail = kread32(pipe + koffset(struct pipe_inode_info, tail));
+	b.first = kread32(pipe + koffset(struct pipe_inode_info, tail));
+	used = positive(kread32(pipe + koffset(struct pipe_inode_info, head)) - (__u32)b.first);
+	size = kread32(pipe + koffset(struct pipe_inode_info, ring_size));
 	files = kread32(pipe + koffset(struct pipe_inode_info, files));
-	d->bytes = pages(positive(head - tail)) +
-		   (__u64)kread32(pipe + koffset(struct pipe_inode_info, ring_size)) *
-			   bpf_core_type_size(struct pipe_buffer) +
+	b.last = b.first + used;
+	b.mask = size - 1;
+	b.ring = kread64(pipe + koffset(struct pipe_inode_info, bufs));
+	/* A number that the verifier takes for any: then all turns are alike to it. */
+	b.pages = pipe;
+	kloop(QUEUE_MAX, add_page, &b);
+	b.pages -= pipe;
+	if (used > QUEUE_MAX)
+		b.pages = b.pages * used / QUEUE_MAX;
+	d->bytes = pages(b.pages) + size * bpf_core_type_size(struct pipe_buffer) +
 		   size_of(struct pipe_inode_info) + size_of(struct inode) + size_of(struct dentry);
+	d->own = pages(b.pages);
 	d->files = files > 0xffff ? 0xffff : files;
 	return 0;
 }

@@ -42,14 +42,16 @@ struct inode___pipe {
 
 /* ---- pipes ---- */
 
+struct pipe_buffer {
+	struct page *page;
+};
+
 struct pipe_inode_info {
 	unsigned int head;
 	unsigned int tail;
 	unsigned int ring_size;
 	unsigned int files;
-};
-
-struct pipe_buffer {
+	struct pipe_buffer *bufs;
 };
 
 /* ---- sockets ---- */

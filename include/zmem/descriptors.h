@@ -46,8 +46,9 @@ struct zmem_descriptor {
 	__u64 bytes;
 	__u64 mapped; /* other bytes, which count in RSS of the processes that map them */
 	__s64 refs;   /* the references to the file; of a map or a program those to it */
-	__u64 own;    /* of a sum: of objects with one reference alone */
-	__s32 pid;    /* as the reader sees it */
+	/* Of a sum: of objects with one reference alone. Of a pipe: its pages. Of a map: its id. */
+	__u64 own;
+	__s32 pid; /* as the reader sees it */
 	__u32 fd;
 	__u32 descriptors; /* 1, or of a sum */
 	__u16 kind;	   /* enum zmem_descriptor_kind */

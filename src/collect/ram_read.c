@@ -182,7 +182,7 @@ static uint64_t pages_of_descriptors(const struct snapshot *s)
 	uint64_t bytes = 0;
 
 	for (int i = 0; i < KERNEL_KINDS; i++)
-		bytes += is_pages(i) ? s->kernel.all.kind[i].bytes : 0;
+		bytes += s->kernel.all.kind[i].unmarked;
 	return bytes / s->host.page_size * s->host.page_size;
 }
 

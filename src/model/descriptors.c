@@ -35,6 +35,7 @@ void kernel_shares_add(struct kernel_shares *to, const struct kernel_shares *mor
 		to->kind[i].kind = (enum zmem_descriptor_kind)i;
 		to->kind[i].bytes += more->kind[i].bytes;
 		to->kind[i].mapped += more->kind[i].mapped;
+		to->kind[i].unmarked += more->kind[i].unmarked;
 		to->kind[i].descriptors += more->kind[i].descriptors;
 	}
 }

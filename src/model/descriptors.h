@@ -29,6 +29,7 @@ extern const struct kernel_kind_info kernel_kind_table[KERNEL_KINDS];
 struct kernel_share {
 	uint64_t bytes;
 	uint64_t mapped;      /* other bytes */
+	uint64_t unmarked;    /* of `bytes`: pages that have no mark of the kernel; not recorded */
 	uint32_t descriptors; /* that lead to it */
 	enum zmem_descriptor_kind kind;
 };
@@ -48,6 +49,7 @@ uint64_t kernel_shares_sum(const struct kernel_shares *s);
 struct kernel_object {
 	uint64_t bytes; /* all of it */
 	uint64_t mapped;
+	uint64_t unmarked;
 	pid_t pid;	    /* the lowest of those that hold it */
 	uint32_t fd;	    /* its lowest descriptor */
 	uint32_t processes; /* that hold it */

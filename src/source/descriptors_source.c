@@ -254,6 +254,21 @@ static int compare_records(const void *pa, const void *pb)
 	return r ? r : ORDER_OF(a->fd, b->fd);
 }
 
+/* Pages of the kernel without a mark; the array of a pipe is not among them. */
+static uint64_t unmarked_of(const struct zmem_descriptor *d)
+{
+	switch (d->kind) {
+	case ZMEM_DESCRIPTOR_PIPE:
+		return d->own;
+	case ZMEM_DESCRIPTOR_PACKET:
+	case ZMEM_DESCRIPTOR_PERF:
+	case ZMEM_DESCRIPTOR_IO_URING:
+		return d->bytes;
+	default:
+		return 0;
+	}
+}
+
 /* The records of one object: the largest of its sizes, as it may grow meanwhile. */
 static struct kernel_object join(struct descriptors_source *s, size_t first, size_t end)
 {
@@ -265,8 +280,10 @@ static struct kernel_object join(struct descriptors_source *s, size_t first, siz
 		const struct zmem_descriptor *d = &s->record[i];
 
 		o.processes += i == first || d[-1].pid != d->pid;
-		if (d->bytes > o.bytes)
+		if (d->bytes > o.bytes) {
 			o.bytes = d->bytes;
+			o.unmarked = unmarked_of(d);
+		}
 		if (d->mapped > o.mapped)
 			o.mapped = d->mapped;
 	}
@@ -311,6 +328,9 @@ static void divide(struct descriptors_source *s, size_t first, size_t end,
 		own[*owns] = *o;
 		own[*owns].pid = s->record[i].pid;
 		own[(*owns)++].fd = s->record[i].fd;
+		if (p && p->kernel)
+			shares_of(p)->kind[o->kind].unmarked +=
+				equal_part(o->unmarked, o->processes, holder);
 		if (p && p->kernel)
 			add_share(p, &s->record[i], equal_part(o->bytes, o->processes, holder),
 				  equal_part(o->mapped, o->processes, holder), descriptors);

@@ -42,7 +42,7 @@ MAPPED = (("page_cache", "in page tables"), ("shmem", "in page tables"), "driver
 NOISY = {"anon", "page_cache", "mapped"}
 # Classes that they seldom change.
 QUIET = {"anon_unmapped", "large_kmalloc", "vmalloc", "percpu", "hugetlb", "zram_zswap", "net_rings", "balloon",
-         "driver_mapped", "reserved", "unnamed_kernel"}
+         "driver_mapped", "reserved", "descriptors", "unnamed_kernel"}
 PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 HUGETLB = 0x40000
 MADV_HUGEPAGE, MADV_NOHUGEPAGE = 14, 15
@@ -237,7 +237,7 @@ def of_packet_ring():
 
     if not need("packet", "a packet ring"):
         return
-    grows("a packet ring", state, {"unnamed_kernel": SIZE, ("unnamed_kernel", "blocks of 1 MiB"): SIZE})
+    grows("a packet ring", state, {"descriptors": SIZE})
 
 
 @contextlib.contextmanager
