@@ -606,6 +606,9 @@ int list_descriptors(struct bpf_iter__task_file *ctx)
 
 	if (!s)
 		return 0;
+	/* The kernel then ends the read(2), and shows the file again in the next one. */
+	if (s->files >= ZMEM_DESCRIPTOR_FILES)
+		return 1;
 	if (task)
 		leader = kread_raw(__u64, &task->group_leader);
 	/* Behind the last one there is no file. */

@@ -60,12 +60,15 @@ struct zmem_descriptor_sum {
 	__u64 descriptors;
 };
 
+/* A read(2) looks at no more, so that the reader sees how long it takes. */
+#define ZMEM_DESCRIPTOR_FILES 65536
+
 /* What the program keeps between two files. User space clears it before each reading. */
 struct zmem_descriptors {
 	__u64 leader;	 /* the process of the sums */
 	__s32 pid;	 /* its number: where the iterator is, if it stopped here */
 	__u32 page_bits; /* set by user space */
-	__u64 files;	 /* descriptors that were looked at */
+	__u64 files;	 /* descriptors that this read(2) has looked at */
 	struct zmem_descriptor_sum sum[ZMEM_DESCRIPTOR_KINDS];
 };
 

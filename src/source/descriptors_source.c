@@ -25,7 +25,7 @@
 #define READ_US	   800000
 #define LARGEST_US 200000
 
-/* Records of large objects. More are left out, with their processes. */
+/* Records of large objects. With more of them KERNEL is not known. */
 #define RECORDS_MAX (1U << 20)
 
 /* Maps of BPF whose size is asked for, one by one. */
@@ -117,7 +117,10 @@ static int read_until(struct descriptors_source *s, int fd, uint64_t deadline_us
 	int r = 0;
 
 	while (clock_us(CLOCK_THREAD_CPUTIME_ID) < deadline_us) {
-		ssize_t n = read(fd, (char *)buf + len, sizeof(buf) - len);
+		ssize_t n;
+
+		s->state->files = 0;
+		n = read(fd, (char *)buf + len, sizeof(buf) - len);
 
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			continue;
@@ -557,6 +560,8 @@ int descriptors_source_read(struct descriptors_source *s, const struct procfs *p
 		r = read_descriptors(s, NULL, start + READ_US);
 	if (r == 0)
 		r = read_largest(s, s->state->pid);
+	if (r >= 0 && s->too_many)
+		r = -E2BIG;
 	if (r >= 0)
 		r = share_objects(s);
 	if (r == 0)
