@@ -392,8 +392,11 @@ static __always_inline void weigh_io_uring(__u64 ring, struct zmem_descriptor *d
 
 static __always_inline void weigh_perf(__u64 event, struct zmem_descriptor *d)
 {
-	__u64 buffer = kread64(event + koffset(struct perf_event, rb));
+	__u64 buffer;
 
+	if (!bpf_core_type_exists(struct perf_event))
+		return;
+	buffer = kread64(event + koffset(struct perf_event, rb));
 	d->object = buffer ? buffer : event;
 	d->kind = ZMEM_DESCRIPTOR_PERF;
 	d->bytes = bpf_core_type_size(struct perf_event);
@@ -530,6 +533,9 @@ static __noinline __u64 count_watchers(__u64 file)
 {
 	__u64 node, count = 0;
 
+	/* CONFIG_EPOLL */
+	if (!bpf_core_type_exists(struct epitem___held))
+		return 0;
 	if (!bpf_core_field_exists(struct file___polled, f_ep)) {
 		node = kread64(file + koffset(struct file___links, f_ep_links));
 		return node && node != file + koffset(struct file___links, f_ep_links);
@@ -657,7 +663,7 @@ int list_descriptors(struct bpf_iter__task_file *ctx)
 	add_sum(s, ZMEM_DESCRIPTOR_FILE, size_of(struct file), refs, 1);
 	if (d.object)
 		add_sum(s, d.kind, d.bytes, refs, d.files);
-	if (watchers)
+	if (bpf_core_type_exists(struct epitem___held) && watchers)
 		add_sum(s, ZMEM_DESCRIPTOR_EPOLL,
 			watchers * (bpf_core_type_size(struct epitem___held) +
 				    bpf_core_type_size(struct eppoll_entry___held)),
