@@ -169,7 +169,7 @@ TEST(default)
 	assert_int_equal(field_list_needs(&list), NEEDS_USER | NEEDS_PROGRAM | NEEDS_CMDLINE);
 	process_list_columns(&list, &columns_long, NULL);
 	assert_list(&list,
-		    "pid user pss %pss uss swap_pss swap rss rss_anon rss_file rss_shmem name");
+		    "pid user pss %pss uss swap_pss swap rss rss_anon rss_file rss_shmem kernel name");
 	process_list_columns(&list, &columns_watch, NULL);
 	assert_list(&list, "pid user pss pss_change swap_pss swap_pss_change rss rss_change name");
 }
