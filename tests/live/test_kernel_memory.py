@@ -313,7 +313,7 @@ KINDS = {
     "packet_ring v1": ("packet_ring", 1, 2), "packet_ring v2": ("packet_ring", 1, 2), "packet_ring v3": ("packet_ring", 1, 2),
     "pipe": ("pipe", 2, 4), "unix": ("unix", 0, 10), "unix datagrams": ("unix", 0, 15), "tcp": ("tcp", 0, 15), "udp": ("udp", 0, 15),
     "netlink": ("netlink", 0, 15), "bpf_map array": ("bpf_map", 0, 3), "bpf_map hash": ("bpf_map", 0, 5), "bpf_map lru": ("bpf_map", 0, 5),
-    "bpf_map per CPU": ("bpf_map", 0, 8), "inotify": ("inotify", 0, 25), "epoll": ("epoll", 0, 400),
+    "bpf_map per CPU": ("bpf_map", 0, 50), "inotify": ("inotify", 0, 25), "epoll": ("epoll", 0, 400),
 }
 
 
