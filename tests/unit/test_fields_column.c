@@ -168,8 +168,9 @@ TEST(default)
 	field_list_insert(&list, 1, find("cmdline"));
 	assert_int_equal(field_list_needs(&list), NEEDS_USER | NEEDS_PROGRAM | NEEDS_CMDLINE);
 	process_list_columns(&list, &columns_long, NULL);
-	assert_list(&list,
-		    "pid user pss %pss uss swap_pss swap rss rss_anon rss_file rss_shmem kernel name");
+	assert_list(
+		&list,
+		"pid user pss %pss uss swap_pss swap rss rss_anon rss_file rss_shmem kernel name");
 	process_list_columns(&list, &columns_watch, NULL);
 	assert_list(&list, "pid user pss pss_change swap_pss swap_pss_change rss rss_change name");
 }
