@@ -471,10 +471,11 @@ static __always_inline void weigh_kvm(__u64 kvm, struct zmem_descriptor *d)
 
 	if (!bpf_core_type_exists(struct kvm))
 		return;
+	/* A list until 5.18, and left out again by later kernels. */
+	if (bpf_core_field_exists(struct kvm, arch.tdp_mmu_pages.counter))
+		used = kread64(kvm + koffset(struct kvm, arch.tdp_mmu_pages.counter));
 	if (bpf_core_field_exists(struct kvm, arch.n_used_mmu_pages))
 		used += kread64(kvm + koffset(struct kvm, arch.n_used_mmu_pages));
-	if (bpf_core_field_exists(struct kvm, arch.tdp_mmu_pages))
-		used += kread64(kvm + koffset(struct kvm, arch.tdp_mmu_pages));
 	d->object = kvm;
 	d->kind = ZMEM_DESCRIPTOR_KVM;
 	d->bytes = bpf_core_type_size(struct kvm) +

@@ -102,7 +102,7 @@ struct packet_sock {
 	atomic_long_t mapped;
 };
 
-/* Until 7.x. */
+/* Without a fix of 2024, which stable kernels have too. */
 struct packet_sock___atomic {
 	atomic_t mapped;
 };
