@@ -491,12 +491,13 @@ static __noinline int weigh_anonymous(__u64 file, struct zmem_descriptor *d)
 
 	if (!d || !data)
 		return 0;
+	if (name == NAME_BPF_MAP || name == NAME_BPF_PROG)
+		d->files = d->refs > 0xffff ? 0xffff : d->refs;
 	switch (name) {
 	case NAME_BPF_MAP:
 		d->object = data;
 		d->kind = ZMEM_DESCRIPTOR_BPF_MAP;
 		d->refs = (__s64)kread64(data + koffset(struct bpf_map___held, refcnt));
-		d->files = 0;
 		/* User space asks the kernel how large it is, by its number. */
 		d->own = kread32(data + koffset(struct bpf_map___held, id));
 		break;
@@ -572,8 +573,9 @@ static __always_inline int write_sums(struct seq_file *seq, const struct zmem_de
 	return 0;
 }
 
+/* `own`: what of it ends with the process. */
 static __always_inline void add_sum(struct zmem_descriptors *s, __u32 kind, __u64 bytes, __s64 refs,
-				    __u64 parts)
+				    __u64 own)
 {
 	struct zmem_descriptor_sum *sum;
 
@@ -582,11 +584,30 @@ static __always_inline void add_sum(struct zmem_descriptors *s, __u32 kind, __u6
 	sum = &s->sum[kind];
 	if (refs < 1)
 		refs = 1;
-	bytes /= parts ? parts : 1;
 	sum->bytes += bytes / (__u64)refs;
-	if (refs == 1)
-		sum->own += bytes;
+	if (refs == 1 && s->alone)
+		sum->own += own;
 	sum->descriptors++;
+}
+
+/*
+ * A pipe ends with the last of its files. Those of pipe(2) have neighboring descriptors: other ends
+ * may belong to other processes, and are left out.
+ */
+static __always_inline void add_object(struct zmem_descriptors *s, const struct zmem_descriptor *d,
+				       __s64 refs)
+{
+	__u64 own = d->bytes, bytes = d->bytes, half = 0;
+
+	if (d->kind == ZMEM_DESCRIPTOR_PIPE && d->files > 1) {
+		bytes /= d->files;
+		if (d->files != 2 || s->half != d->object)
+			own = 0;
+		if (d->files == 2 && refs == 1)
+			half = d->object;
+	}
+	s->half = half;
+	add_sum(s, d->kind, bytes, refs, own);
 }
 
 /* The bytes of the table of descriptors, with its three bitmaps. */
@@ -597,6 +618,16 @@ static __always_inline __u64 table_size(__u64 task)
 	__u64 slots = kread32(table + koffset(struct fdtable___size, max_fds));
 
 	return slots * sizeof(__u64) + slots / 4;
+}
+
+/* Each thread has a reference of the table: are there more, it is another process's as well. */
+static __always_inline bool has_own_table(__u64 leader, __u64 task)
+{
+	__u64 files = kread64(task + koffset(struct task_struct___held, files));
+	__u64 signal = kread64(leader + koffset(struct task_struct, signal));
+
+	return kread32(files + koffset(struct files_struct___size, count)) <=
+	       kread32(signal + koffset(struct signal_struct, nr_threads));
 }
 
 SEC("iter/task_file")
@@ -657,17 +688,20 @@ int list_descriptors(struct bpf_iter__task_file *ctx)
 		__builtin_memset(s->sum, 0, sizeof(s->sum));
 		s->leader = leader;
 		s->pid = pid_number(kget(kcast(struct task_struct, leader), thread_pid), &view);
-		s->sum[ZMEM_DESCRIPTOR_FILE].bytes = s->sum[ZMEM_DESCRIPTOR_FILE].own =
-			table_size(kread_raw(__u64, &ctx->task));
+		s->half = 0;
+		s->alone = has_own_table(leader, kread_raw(__u64, &ctx->task));
+		s->sum[ZMEM_DESCRIPTOR_FILE].bytes = table_size(kread_raw(__u64, &ctx->task));
+		s->sum[ZMEM_DESCRIPTOR_FILE].own =
+			s->alone ? s->sum[ZMEM_DESCRIPTOR_FILE].bytes : 0;
 	}
 	s->files++;
-	add_sum(s, ZMEM_DESCRIPTOR_FILE, size_of(struct file), refs, 1);
+	add_sum(s, ZMEM_DESCRIPTOR_FILE, size_of(struct file), refs, size_of(struct file));
 	if (d.object)
-		add_sum(s, d.kind, d.bytes, refs, d.files);
-	if (bpf_core_type_exists(struct epitem___held) && watchers)
-		add_sum(s, ZMEM_DESCRIPTOR_EPOLL,
-			watchers * (bpf_core_type_size(struct epitem___held) +
-				    bpf_core_type_size(struct eppoll_entry___held)),
-			refs, 1);
+		add_object(s, &d, refs);
+	if (bpf_core_type_exists(struct epitem___held) && watchers) {
+		watchers *= bpf_core_type_size(struct epitem___held) +
+			    bpf_core_type_size(struct eppoll_entry___held);
+		add_sum(s, ZMEM_DESCRIPTOR_EPOLL, watchers, refs, watchers);
+	}
 	return 0;
 }

@@ -512,7 +512,7 @@ int list_held(struct bpf_iter__task_file *ctx)
 	file = kread_raw(__u64, &ctx->file);
 	inode = inode_of(file);
 	kind = kind_of(file, inode);
-	if (kind != ZMEM_HELD_NOTHING)
+	if (kind != ZMEM_HELD_NOTHING && kind != ZMEM_HELD_MAPPED)
 		meet_descriptor(kread_raw(__u64, &ctx->task), file, inode, kind);
 	return 0;
 }

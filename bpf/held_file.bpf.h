@@ -16,8 +16,10 @@
 #define MAGIC_NSFS	 0x6e736673
 #define MAGIC_SOCKFS	 0x534f434b
 
-/* The first word of "[io_uring]", the name of its inode (io_uring_get_file()). */
+/* The first words of the names of anonymous inodes: "[io_uring]", "[perf_event]", "bpf-map". */
 #define NAME_IO_URING 0x6e6972755f6f695bULL
+#define NAME_PERF     0x76655f667265705bULL
+#define NAME_BPF_MAP  0x0070616d2d667062ULL
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -50,6 +52,13 @@ static __always_inline __s32 names_of(__u64 dentry)
 	return (__s32)kread32(dentry + koffset(struct dentry___files, d_lockref.count));
 }
 
+static __always_inline __u32 kind_by_name(__u64 name)
+{
+	if (name == NAME_IO_URING)
+		return ZMEM_HELD_CARRIER;
+	return name == NAME_PERF || name == NAME_BPF_MAP ? ZMEM_HELD_MAPPED : ZMEM_HELD_NOTHING;
+}
+
 /* A socket may be a carrier. Returns enum zmem_held_kind. */
 static __always_inline __u32 kind_of(__u64 file, __u64 inode)
 {
@@ -66,10 +75,8 @@ static __always_inline __u32 kind_of(__u64 file, __u64 inode)
 	case MAGIC_NSFS:
 		return ZMEM_HELD_SPACE;
 	case MAGIC_ANON_INODE:
-		return kread64(kread64(dentry_of(file) + koffset(struct dentry, d_name.name))) ==
-				       NAME_IO_URING
-			       ? ZMEM_HELD_CARRIER
-			       : ZMEM_HELD_NOTHING;
+		return kind_by_name(
+			kread64(kread64(dentry_of(file) + koffset(struct dentry, d_name.name))));
 	default:
 		return ZMEM_HELD_NOTHING;
 	}
@@ -120,7 +127,8 @@ static __always_inline struct zmem_held_file *record_of(__u64 file, __u64 inode,
 	new.number = kread64(inode + koffset(struct inode, i_ino));
 	new.device = kread32(kread64(inode + koffset(struct inode, i_sb)) +
 			     member_offset(super_block, s_dev));
-	find_segment(&new);
+	if (kind == ZMEM_HELD_SHMEM)
+		find_segment(&new);
 	bpf_map_update_elem(&held, &file, &new, 0);
 	return bpf_map_lookup_elem(&held, &file);
 }

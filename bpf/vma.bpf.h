@@ -75,12 +75,13 @@ __noinline int start_vma(walk_ref walk, __u64 vma, __u64 last)
 		return 0;
 	}
 #endif
+	/* Rings that have no struct pages, too: each mapping is a reference of its file. */
+	meet_vma(w, vma);
 	/*
 	 * Skips what smaps skips. Device pages that count (VM_IO: [vvar] of 7.1) are normal pages.
 	 */
 	if (flags & (VM_HUGETLB | VM_PFNMAP))
 		return 0;
-	meet_vma(w, vma);
 	/*
 	 * A file mapping is walked in any case. Whether other processes share its swap entries
 	 * matters only if there are any.

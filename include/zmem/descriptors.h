@@ -46,13 +46,16 @@ struct zmem_descriptor {
 	__u64 bytes;
 	__u64 mapped; /* other bytes, which count in RSS of the processes that map them */
 	__s64 refs;   /* the references to the file; of a map or a program those to it */
-	/* Of a sum: of objects with one reference alone. Of a pipe: its pages. Of a map: its id. */
+	/* Of a sum: of objects that only this process holds. Of a pipe: its pages. Of a map: its
+	 * id. */
 	__u64 own;
 	__s32 pid; /* as the reader sees it */
 	__u32 fd;
 	__u32 descriptors; /* 1, or of a sum */
 	__u16 kind;	   /* enum zmem_descriptor_kind */
-	__u16 files;	   /* of a pipe: the open files that share it */
+	/* Of a pipe: the open files that share it. Of a map or a program: the references to the
+	 * file. */
+	__u16 files;
 };
 
 struct zmem_descriptor_sum {
@@ -69,6 +72,8 @@ struct zmem_descriptors {
 	__s32 pid;	 /* its number: where the iterator is, if it stopped here */
 	__u32 page_bits; /* set by user space */
 	__u64 files;	 /* descriptors that this read(2) has looked at */
+	__u64 half;	 /* the pipe that the last descriptor is one of two ends of */
+	__u64 alone;	 /* not 0: no other process has the table of descriptors */
 	struct zmem_descriptor_sum sum[ZMEM_DESCRIPTOR_KINDS];
 };
 

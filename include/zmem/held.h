@@ -28,6 +28,7 @@ enum zmem_held_kind {
 	ZMEM_HELD_SECRET,  /* memfd_secret(2), which has no directory */
 	ZMEM_HELD_CARRIER, /* it holds files: a unix socket, a ring of io_uring */
 	ZMEM_HELD_SPACE,   /* it holds a namespace */
+	ZMEM_HELD_MAPPED,  /* kernel memory, of which only mappings are counted */
 };
 
 /* An open file, by its address. */

@@ -325,6 +325,7 @@ int collect_choose_rows(struct collector *c, const struct query *query)
 static int add_kernel(struct collector *c, struct process_list *rows, const uint32_t *group)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&c->snapshot.scratch);
+	struct descriptors_asked asked = {rows->item, group, rows->count, NULL, 0};
 	uint32_t groups = 0;
 	uint64_t *bytes;
 	int r;
@@ -336,12 +337,19 @@ static int add_kernel(struct collector *c, struct process_list *rows, const uint
 	bytes = arena_zalloc(mark.arena, groups + 1, sizeof(*bytes));
 	if (!bytes)
 		return -ENOMEM;
-	r = descriptors_source_freed(c->descriptors, rows->item, group, rows->count, bytes);
+	asked.mapped = freed_source_mapped(c->freed, &asked.mapped_count);
+	r = descriptors_source_freed(c->descriptors, &asked, bytes);
 	for (size_t i = 0; r == 0 && i < rows->count; i++) {
 		struct process *p = rows->item[i];
 
 		if (!process_has(p, COUNTER_FREED))
 			continue;
+		/* It was not read: what is known would be too little. */
+		if (!p->kernel) {
+			p->have &= ~COUNTER_BIT(COUNTER_FREED);
+			p->status[VALUE_FREED] = p->status[VALUE_KERNEL];
+			continue;
+		}
 		process_set_sum(p, COUNTER_FREED, p->value[COUNTER_FREED], bytes[group[i]], 0);
 		bytes[group[i]] = 0;
 	}

@@ -425,6 +425,8 @@ struct member {
 struct members {
 	const struct member *item;
 	size_t count;
+	const struct zmem_held_file *mapped;
+	size_t mapped_count;
 };
 
 /* 0: it is in no group. */
@@ -436,18 +438,22 @@ static uint32_t group_of(const struct members *m, pid_t pid)
 	return found ? found->group : 0;
 }
 
+/* How often the group maps the file. With mappings of others it has references that are not met. */
+static int64_t mappings_of(const struct members *m, uint32_t group, uint64_t file)
+{
+	const struct zmem_held_file *found =
+		m->mapped_count ? bsearch(&file, m->mapped, m->mapped_count, sizeof(*m->mapped),
+					  compare_leading_u64)
+				: NULL;
+
+	return found && found->group == group ? found->maps : 0;
+}
+
 static int compare_files(const void *pa, const void *pb)
 {
 	const struct zmem_descriptor *a = pa, *b = pb;
 
 	return ORDER_OF(a->file, b->file);
-}
-
-/* Whether a mapping of the file holds a reference to it as well. */
-static bool can_be_mapped(uint32_t kind)
-{
-	return kind == ZMEM_DESCRIPTOR_PACKET || kind == ZMEM_DESCRIPTOR_XDP ||
-	       kind == ZMEM_DESCRIPTOR_PERF || kind == ZMEM_DESCRIPTOR_IO_URING;
 }
 
 static bool is_bpf(uint32_t kind)
@@ -457,19 +463,25 @@ static bool is_bpf(uint32_t kind)
 
 /*
  * Whether these records, of one object and in the order of files, are all that holds it: every
- * reference to it is that of a descriptor. Those who map a ring have a descriptor of it, too.
+ * reference to each file is a descriptor or a mapping of the group, and no other file leads to it.
  */
-static bool all_are_met(const struct zmem_descriptor *d, size_t count)
+static bool all_are_met(const struct members *m, uint32_t group, const struct zmem_descriptor *d,
+			size_t count)
 {
+	const bool bpf = is_bpf(d->kind);
 	uint64_t files = 0;
 
 	for (size_t i = 0, next; i < count; i = next, files++) {
+		int64_t met = mappings_of(m, group, d[i].file);
+
 		for (next = i; next < count && d[next].file == d[i].file; next++)
-			;
-		if (!is_bpf(d->kind) && !can_be_mapped(d->kind) && d[i].refs != (int64_t)(next - i))
-			return false;
+			met++;
+		for (size_t k = i; k < next; k++) {
+			if ((bpf ? d[k].files : d[k].refs) != met)
+				return false;
+		}
 	}
-	if (is_bpf(d->kind))
+	if (bpf)
 		return d->refs == (int64_t)files;
 	return d->kind != ZMEM_DESCRIPTOR_PIPE || files == d->files;
 }
@@ -484,24 +496,26 @@ static uint32_t group_of_object(const struct members *m, struct zmem_descriptor 
 	if (!group)
 		return 0;
 	qsort(d, count, sizeof(*d), compare_files);
-	return all_are_met(d, count) ? group : 0;
+	return all_are_met(m, group, d, count) ? group : 0;
 }
 
-int descriptors_source_freed(struct descriptors_source *s, struct process *const *process,
-			     const uint32_t *group, size_t count, uint64_t *ret)
+int descriptors_source_freed(struct descriptors_source *s, const struct descriptors_asked *asked,
+			     uint64_t *ret)
 {
-	cleanup_free struct member *item = calloc(count + 1, sizeof(*item));
-	struct members m = {item, count};
+	cleanup_free struct member *item = calloc(asked->count + 1, sizeof(*item));
+	struct members m = {item, asked->count, asked->mapped, asked->mapped_count};
 
 	if (!item)
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		item[i] = (struct member){process[i]->pid, group[i]};
-		if (process[i]->kernel)
-			ret[group[i]] += process[i]->kernel->own;
+	for (size_t i = 0; i < asked->count; i++) {
+		const struct process *p = asked->process[i];
+
+		item[i] = (struct member){p->pid, asked->group[i]};
+		if (p->kernel)
+			ret[asked->group[i]] += p->kernel->own;
 	}
-	if (count)
-		qsort(item, count, sizeof(*item), compare_leading_pid);
+	if (m.count)
+		qsort(item, m.count, sizeof(*item), compare_leading_pid);
 	for (size_t i = 0, end; i < s->count; i = end) {
 		uint32_t g;
 

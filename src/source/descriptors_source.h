@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "model/snapshot.h"
 #include "proc/procfs.h"
+#include "zmem/held.h"
 
 struct descriptors_source;
 
@@ -22,12 +23,20 @@ void descriptors_source_close(struct descriptors_source *s);
 int descriptors_source_read(struct descriptors_source *s, const struct procfs *proc,
 			    struct snapshot *snapshot);
 
+/* Processes with the number of their group, from 1 on, and the files that were met mapped. */
+struct descriptors_asked {
+	struct process *const *process;
+	const uint32_t *group;
+	size_t count;
+	const struct zmem_held_file *mapped; /* sorted by address */
+	size_t mapped_count;
+};
+
 /*
- * What ends with each group, by the last reading: adds the bytes of group[i] of each process, from
- * 1 on, to ret[group]. An object counts if all references to it are descriptors of the group.
- * Returns 0 or -ENOMEM.
+ * What ends with each group, by the last reading: adds its bytes to ret[group]. An object counts if
+ * all references to it are descriptors and mappings of the group. Returns 0 or -ENOMEM.
  */
-int descriptors_source_freed(struct descriptors_source *s, struct process *const *process,
-			     const uint32_t *group, size_t count, uint64_t *ret);
+int descriptors_source_freed(struct descriptors_source *s, const struct descriptors_asked *asked,
+			     uint64_t *ret);
 
 #endif

@@ -71,6 +71,11 @@ void freed_source_close(struct freed_source *s)
 	free(s);
 }
 
+const struct zmem_held_file *freed_source_mapped(const struct freed_source *s, size_t *ret_count)
+{
+	return held_source_mapped(s->held, ret_count);
+}
+
 /* How many pages the map has room for; see freed_source_open(). */
 static uint32_t page_room(const struct meminfo *m, uint32_t page_size)
 {

@@ -11,6 +11,7 @@
 #include "model/files.h"
 #include "model/snapshot.h"
 #include "source/source.h"
+#include "zmem/held.h"
 #include "zmem/swap.h"
 
 struct freed_source;
@@ -37,5 +38,7 @@ void freed_source_close(struct freed_source *s);
 int freed_source_read(struct freed_source *s, const struct file_set *tmpfs,
 		      const struct zmem_swap *swap, struct snapshot *snapshot,
 		      struct process *const *process, const uint32_t *group, size_t count);
+/* The files that this reading met mapped, by address: how often, and by which group. */
+const struct zmem_held_file *freed_source_mapped(const struct freed_source *s, size_t *ret_count);
 
 #endif

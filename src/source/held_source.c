@@ -27,7 +27,9 @@ struct held_source {
 	struct bpf_handle handle;
 	struct zmem_held *answers;
 	int tasks_link_fd, files_link_fd;
-	uint32_t self_group; /* the reader's */
+	uint32_t self_group;	       /* the reader's */
+	struct zmem_held_file *mapped; /* of the last reading */
+	size_t mapped_count;
 };
 
 void held_source_close(struct held_source *h)
@@ -37,6 +39,7 @@ void held_source_close(struct held_source *h)
 	close_fd(&h->tasks_link_fd);
 	close_fd(&h->files_link_fd);
 	bpf_handle_close(&h->handle);
+	free(h->mapped);
 	free(h);
 }
 
@@ -69,6 +72,12 @@ int held_source_open(struct diag *diag, struct held_source **ret)
 	else
 		*ret = h;
 	return r;
+}
+
+const struct zmem_held_file *held_source_mapped(const struct held_source *h, size_t *ret_count)
+{
+	*ret_count = h->mapped_count;
+	return h->mapped;
 }
 
 bool held_source_is_full(const struct held_source *h)
@@ -269,7 +278,11 @@ static int read_files(struct holders *h, int mappings_fd)
 		qsort(h->file, (size_t)h->files, sizeof(*h->file), compare_leading_u64);
 	count = read_map(mappings_fd, sizeof(*mapped), (void **)&mapped);
 	r = count < 0 ? (int)count : add_mapped(h, mapped, (size_t)count);
-	free(mapped);
+	if (count > 0)
+		qsort(mapped, (size_t)count, sizeof(*mapped), compare_leading_u64);
+	free(h->source->mapped);
+	h->source->mapped = mapped;
+	h->source->mapped_count = count > 0 ? (size_t)count : 0;
 	return r;
 }
 
@@ -474,8 +487,8 @@ static void add_unnamed(struct sums *s)
 			end++;
 		count = (size_t)(end - i);
 		last = &f[count - 1];
-		if (f->kind == ZMEM_HELD_CARRIER || f->kind == ZMEM_HELD_NOTHING ||
-		    (f->kind == ZMEM_HELD_SHMEM && last->links) ||
+		if (f->kind == ZMEM_HELD_CARRIER || f->kind == ZMEM_HELD_MAPPED ||
+		    f->kind == ZMEM_HELD_NOTHING || (f->kind == ZMEM_HELD_SHMEM && last->links) ||
 		    (!last->pages && !s->swapped_files))
 			continue;
 		add_bytes(s, owner_of_inode(h->source, f, count),

@@ -43,6 +43,8 @@ void held_source_close(struct held_source *h);
 int held_source_begin(struct held_source *h, const struct held_process *process, size_t count);
 int held_source_end(struct held_source *h, int mappings_fd, const struct file_set *tmpfs,
 		    uint32_t groups, struct held_sum *ret);
+/* The files that the last reading met mapped, by address: `maps`, and by which group. */
+const struct zmem_held_file *held_source_mapped(const struct held_source *h, size_t *ret_count);
 /* There was no room for all holders: what ends is not known. */
 bool held_source_is_full(const struct held_source *h);
 
