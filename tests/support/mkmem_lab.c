@@ -138,6 +138,24 @@ static int unnamed_file(size_t size)
 	return file_here(size, false);
 }
 
+/* Full pipes of a MiB, and one of the rest. Returns an end of the last one. */
+static int full_pipes(size_t size)
+{
+	static const char zeros[4096];
+	int ends[2] = {-1, -1};
+
+	for (size_t left = size, part; left; left -= part) {
+		part = left < 1024 * KIB ? left : 1024 * KIB;
+		if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) || fcntl(ends[1], F_SETPIPE_SZ, part) < 0)
+			shape_fail("a pipe");
+		for (size_t at = 0; at < part; at += sizeof(zeros)) {
+			if (write(ends[1], zeros, sizeof(zeros)) != sizeof(zeros))
+				shape_fail("a full pipe");
+		}
+	}
+	return ends[0];
+}
+
 /* It waits in a socket of this process. */
 static void send_file(int fd)
 {
@@ -208,9 +226,15 @@ void become(const char *kind, size_t size, const char *text)
 }
 
 const struct word lab_words[] = {
-	{"named", .open = named_file},	    {"unnamed", .open = unnamed_file},
-	{"send", .file = send_file},	    {"register", .file = register_file},
-	{"new_mounts", .call = new_mounts}, {"new_ipc", .call = new_ipc},
-	{"new_pids", .call = new_pids},	    {"new_users", .call = new_users},
-	{"go_home", .call = go_home},	    {},
+	{"named", .open = named_file},
+	{"unnamed", .open = unnamed_file},
+	{"pipes", .open = full_pipes},
+	{"send", .file = send_file},
+	{"register", .file = register_file},
+	{"new_mounts", .call = new_mounts},
+	{"new_ipc", .call = new_ipc},
+	{"new_pids", .call = new_pids},
+	{"new_users", .call = new_users},
+	{"go_home", .call = go_home},
+	{},
 };

@@ -117,6 +117,10 @@ def flying(rng, room, _):
     return "f = memfd %s; write f; %s f" % (size_of(rng, room), rng.choice(("send", "register")))
 
 
+def pipes(rng, room, other):
+    return "f = pipes %dM; %s" % (rng.randint(1, max(1, min(16, room))), child(rng, "", other))
+
+
 def system_v(rng, room, other):
     kind = rng.choice(("sysv", "sysv", "segment"))
     return "%sa = %s %s; fill a; %s" % (rng.choice(("", "", "new_ipc; ")), kind, size_of(rng, room),
@@ -218,7 +222,18 @@ def told(seed, more=(), room=ROOM):
         programs.append("%s/%s%d:%s" % (group, kind.__name__, number, kind(rng, most, other)))
     if rng.randrange(3) == 0:
         programs.append("%s/left:%s" % (REMOVED, tmpfs(rng, min(40, room // count), None)))
+    if rng.randrange(2):
+        group = rng.choice(groups)
+        programs.append("%s/pipes:%s" % (group, pipes(rng, room // count, rng.choice([g for g in groups if g != group] or [None]))))
     return programs
+
+
+def finished(pid):
+    """It has given back all: a cgroup does not list who begins to exit, and files are closed after the memory."""
+    try:
+        return read("/proc/%d/stat" % pid).rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
 
 
 # ---- a world that exists ----
@@ -313,11 +328,14 @@ class World:
         return any(" forever " in p for p in self.programs if p.startswith(group + "/"))
 
     def kill(self, group):
+        killed = set()
+
         def ended():
             for pid in self.members(group):
+                killed.add(pid)
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-            return not self.members(group)
+            return not self.members(group) and all(map(finished, killed))
 
         return wait_until(ended)
 
