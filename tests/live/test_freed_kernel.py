@@ -10,10 +10,12 @@ import ctypes
 import json
 import mmap
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 
 import paths  # noqa: F401
 import test_kernel_memory as kernel
@@ -170,7 +172,8 @@ LITTLE = 4 * MIB  # a process that ends alone: its own memory
 
 class Scene:
     def __init__(self, name):
-        self.process = subprocess.Popen((sys.executable, "-B", __file__, "--hold", name), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen((sys.executable, "-B", __file__, "--hold", name), stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
         words = self.process.stdout.readline().split()
         if not words:
             raise RuntimeError(name + ": " + self.process.stderr.read())
@@ -247,10 +250,27 @@ def check_both():
         result(status == "ok" and said <= really + kernel.NOISE, name + ": both free no less than they say", tries)
 
 
+def check_unread():
+    """A process whose map may not be read: FREED would be too little."""
+    caps = "-all,+perfmon,+bpf"
+    with tempfile.TemporaryDirectory() as directory, Scene("array map") as s:
+        os.chmod(directory, 0o755)
+        os.chmod(shutil.copy(PROGRAM, directory + "/zmem-bpf"), 0o755)
+        done = subprocess.run(("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=" + caps,
+                               "--ambient-caps=" + caps, "--bounding-set=" + caps, directory + "/zmem-bpf", "-J", "-o",
+                               "+kernel,freed", "-p", str(s.pids[0])), capture_output=True, check=False, timeout=60)
+        row = json.loads(done.stdout)["processes"][0]
+    result((row["freed_bytes"], row["freed_status"], row["kernel_status"]) == (None, "denied", "denied"),
+           "kernel memory that was not read: FREED is not known", row)
+
+
 def main():
     if not NUMBER or not need("counters", "kernel memory that becomes free"):
         return 0
-    run_checks((check_alone, check_both))
+    checks = [check_alone, check_both]
+    if need("caps", "kernel memory that may not be read"):
+        checks.append(check_unread)
+    run_checks(checks)
     return exit_code()
 
 
