@@ -29,14 +29,23 @@ void kernel_shares_clear(struct kernel_shares *s)
 	s->own = 0;
 }
 
+/* Values of a recording can be anything. */
+static void add_saturating(uint64_t *sum, uint64_t v)
+{
+	if (__builtin_add_overflow(*sum, v, sum))
+		*sum = UINT64_MAX;
+}
+
 void kernel_shares_add(struct kernel_shares *to, const struct kernel_shares *more)
 {
 	for (int i = 0; more && i < KERNEL_KINDS; i++) {
 		to->kind[i].kind = (enum zmem_descriptor_kind)i;
-		to->kind[i].bytes += more->kind[i].bytes;
-		to->kind[i].mapped += more->kind[i].mapped;
-		to->kind[i].unmarked += more->kind[i].unmarked;
-		to->kind[i].descriptors += more->kind[i].descriptors;
+		add_saturating(&to->kind[i].bytes, more->kind[i].bytes);
+		add_saturating(&to->kind[i].mapped, more->kind[i].mapped);
+		add_saturating(&to->kind[i].unmarked, more->kind[i].unmarked);
+		if (__builtin_add_overflow(to->kind[i].descriptors, more->kind[i].descriptors,
+					   &to->kind[i].descriptors))
+			to->kind[i].descriptors = UINT32_MAX;
 	}
 }
 
@@ -45,7 +54,7 @@ uint64_t kernel_shares_sum(const struct kernel_shares *s)
 	uint64_t sum = 0;
 
 	for (int i = 0; i < KERNEL_KINDS; i++)
-		sum += s->kind[i].bytes;
+		add_saturating(&sum, s->kind[i].bytes);
 	return sum;
 }
 

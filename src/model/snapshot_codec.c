@@ -480,6 +480,12 @@ static bool is_held(const struct kernel_share *share)
 	return share->descriptors || share->bytes || share->mapped;
 }
 
+/* What a process holds that is recorded: it has the sum as well. NULL: nothing is known. */
+static const struct kernel_shares *stored_shares(const struct process *p)
+{
+	return process_has(p, COUNTER_KERNEL) ? p->kernel : NULL;
+}
+
 /* Lists what the processes of a snapshot hold. */
 static struct kernel_row *list_kernel(struct codec *k, const struct snapshot *s, uint64_t *ret)
 {
@@ -487,15 +493,16 @@ static struct kernel_row *list_kernel(struct codec *k, const struct snapshot *s,
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < s->count; i++)
-		count += s->process[i].kernel ? KERNEL_KINDS : 0;
+		count += stored_shares(&s->process[i]) ? KERNEL_KINDS : 0;
 	row = codec_alloc(&k->columns, count, sizeof(*row));
 	count = 0;
 	for (size_t i = 0; row && i < s->count; i++) {
-		const struct process *p = &s->process[i];
+		const struct kernel_shares *shares = stored_shares(&s->process[i]);
 
-		for (int kind = 0; p->kernel && kind < KERNEL_KINDS; kind++) {
-			if (is_held(&p->kernel->kind[kind]))
-				row[count++] = (struct kernel_row){p->pid, p->kernel->kind[kind]};
+		for (int kind = 0; shares && kind < KERNEL_KINDS; kind++) {
+			if (is_held(&shares->kind[kind]))
+				row[count++] =
+					(struct kernel_row){s->process[i].pid, shares->kind[kind]};
 		}
 	}
 	*ret = count;

@@ -353,6 +353,13 @@ static inline bool same_kernel(const struct snapshot *a, const struct snapshot *
 				return false;
 		}
 	}
+	for (int k = 0; k < KERNEL_KINDS; k++) {
+		const struct kernel_share *x = &a->kernel.all.kind[k], *y = &b->kernel.all.kind[k];
+
+		if (x->bytes != y->bytes || x->mapped != y->mapped ||
+		    x->descriptors != y->descriptors)
+			return false;
+	}
 	return true;
 }
 

@@ -438,6 +438,95 @@ TEST(impossible)
 	}
 }
 
+/* Two processes, the first of which has 7 pages of a pipe and 5 bytes of an epoll; `all` of them.
+ */
+static void hold_kernel(struct snapshot *s, struct kernel_shares *shares)
+{
+	for (pid_t pid = 1; pid <= 2; pid++) {
+		struct process *p = snapshot_add(s);
+
+		p->pid = pid;
+		kernel_shares_clear(&shares[pid - 1]);
+		p->kernel = &shares[pid - 1];
+		process_set(p, COUNTER_KERNEL, pid == 1 ? 7 * 4096 + 5 : 0);
+	}
+	shares->kind[ZMEM_DESCRIPTOR_PIPE].bytes = 7 * 4096;
+	shares->kind[ZMEM_DESCRIPTOR_PIPE].descriptors = 2;
+	shares->kind[ZMEM_DESCRIPTOR_EPOLL].bytes = 5;
+	shares->kind[ZMEM_DESCRIPTOR_EPOLL].mapped = 6;
+	kernel_shares_add(&s->kernel.all, shares);
+	s->kernel.known = true;
+	s->kernel.left_out = 3;
+}
+
+/* Kernel memory by descriptors comes back by kind. Who holds none is known to hold none. */
+TEST(kernel_memory)
+{
+	cleanup(snapshot_done) struct snapshot s = {}, back = {}, next = {}, next_back = {};
+	cleanup(strbuf_done) struct strbuf bytes = {}, delta = {};
+	struct kernel_shares shares[2], later[2];
+
+	hold_kernel(&s, shares);
+	hold_kernel(&next, later);
+	assert_int_equal(snapshot_encode(&s, NULL, &bytes), 0);
+	assert_int_equal(decode(bytes.data, bytes.len, NULL, &back), 0);
+	assert_true(same_kernel(&s, &back));
+	assert_true(back.kernel.known);
+	assert_null(back.kernel.reason);
+	assert_int_equal(back.kernel.left_out, 3);
+	assert_non_null(back.process[1].kernel);
+	assert_int_equal(kernel_shares_sum(back.process[1].kernel), 0);
+	assert_int_equal(kernel_shares_sum(back.process[0].kernel), 7 * 4096 + 5);
+	assert_int_equal(back.process[0].kernel->kind[ZMEM_DESCRIPTOR_EPOLL].mapped, 6);
+	assert_int_equal(back.kernel.all.kind[ZMEM_DESCRIPTOR_PIPE].descriptors, 2);
+	/* Another kind and another process in the next one. */
+	later[0].kind[ZMEM_DESCRIPTOR_PIPE] = (struct kernel_share){.kind = ZMEM_DESCRIPTOR_PIPE};
+	later[1].kind[ZMEM_DESCRIPTOR_KVM].bytes = 1;
+	next.kernel.all = (struct kernel_shares){};
+	kernel_shares_add(&next.kernel.all, &later[0]);
+	kernel_shares_add(&next.kernel.all, &later[1]);
+	assert_int_equal(snapshot_encode(&next, &s, &delta), 0);
+	assert_int_equal(decode(delta.data, delta.len, &s, &next_back), 0);
+	assert_true(same_kernel(&next, &next_back));
+}
+
+/* Shares of a process without the sum are not recorded, and those that are too large are refused.
+ */
+TEST(kernel_memory_of_no_process)
+{
+	cleanup(snapshot_done) struct snapshot s = {}, back = {};
+	cleanup(strbuf_done) struct strbuf bytes = {};
+	struct kernel_shares shares[2];
+
+	hold_kernel(&s, shares);
+	s.process[0].have &= ~COUNTER_BIT(COUNTER_KERNEL);
+	s.process[0].value[COUNTER_KERNEL] = 0;
+	assert_int_equal(snapshot_encode(&s, NULL, &bytes), 0);
+	assert_int_equal(decode(bytes.data, bytes.len, NULL, &back), 0);
+	assert_null(back.process[0].kernel);
+	assert_int_equal(kernel_shares_sum(&back.kernel.all), 0);
+	shares[1].kind[ZMEM_DESCRIPTOR_TCP].bytes = UINT64_C(1) << 56;
+	assert_int_equal(snapshot_encode(&s, NULL, &bytes), -EINVAL);
+}
+
+/* Sums of any values stop at the largest number. */
+TEST(kernel_memory_sums)
+{
+	struct kernel_shares sum, more;
+
+	kernel_shares_clear(&sum);
+	kernel_shares_clear(&more);
+	more.kind[ZMEM_DESCRIPTOR_TCP].bytes = UINT64_MAX / 2 + 1;
+	more.kind[ZMEM_DESCRIPTOR_TCP].descriptors = UINT32_MAX / 2 + 1;
+	for (int i = 0; i < 3; i++)
+		kernel_shares_add(&sum, &more);
+	sum.kind[ZMEM_DESCRIPTOR_PIPE].bytes = 9;
+	assert_true(kernel_shares_sum(&sum) == UINT64_MAX);
+	assert_true(sum.kind[ZMEM_DESCRIPTOR_TCP].bytes == UINT64_MAX);
+	assert_true(sum.kind[ZMEM_DESCRIPTOR_TCP].descriptors == UINT32_MAX);
+	assert_int_equal(sum.kind[ZMEM_DESCRIPTOR_UDP].descriptors, 0);
+}
+
 /* A few bytes that claim many rows are refused before memory is allocated. */
 TEST(claims)
 {
