@@ -84,19 +84,51 @@ void doctor_add_gpus(struct doctor *d)
 	gpu_reader_close(reader);
 }
 
+static int collect_once(const struct source_request *request, const struct procfs *proc,
+			struct diag *diag, struct snapshot *ret)
+{
+	struct source *source;
+	int r = source_open(request, proc, diag, &source);
+
+	if (r < 0)
+		return r;
+	r = source_collect(source, ret);
+	source_close(source);
+	return r;
+}
+
+static void add_kernel_sums(struct doctor *d, const struct snapshot *s, uint64_t start)
+{
+	/* Each descriptor is one of an open file, whatever else it leads to. */
+	unsigned descriptors = s->kernel.all.kind[ZMEM_DESCRIPTOR_FILE].descriptors;
+	size_t processes = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		processes += s->process[i].kernel != NULL;
+	doctor_add(&d->rows, "kernel memory", WORKS, "by BPF, %u %s of %zu %s in %s", descriptors,
+		   count_word(descriptors, "descriptor", "descriptors"), processes,
+		   count_word(processes, "process", "processes"), doctor_since(start).text);
+}
+
 /* Of KERNEL. */
 void doctor_add_kernel_memory(struct doctor *d)
 {
+	const struct source_request request = {.choice = SOURCE_PROC};
 	cleanup(diag_clear) struct diag diag = {};
+	cleanup(snapshot_done) struct snapshot snapshot = {};
 	struct descriptors_source *source = NULL;
+	uint64_t start = clock_us(CLOCK_MONOTONIC);
 	int r = descriptors_source_open(&diag, &source);
 
+	if (r == 0)
+		r = collect_once(&request, &d->proc, &diag, &snapshot);
+	if (r == 0)
+		r = descriptors_source_read(source, &d->proc, &snapshot);
 	descriptors_source_close(source);
 	if (r < 0)
 		doctor_add_part(&d->rows, "kernel memory", r, &diag, NULL);
 	else
-		doctor_add(&d->rows, "kernel memory", WORKS,
-			   "by BPF: what descriptors hold: sockets, pipes, rings");
+		add_kernel_sums(d, &snapshot, start);
 }
 
 /* Tries the slots of memory of our own. */
