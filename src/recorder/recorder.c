@@ -32,7 +32,7 @@ struct recording_options recorder_options(const struct options *o)
 {
 	return (struct recording_options){
 		.tool = ZMEM_VERSION,
-		.flags = o->columns ? RECORDING_CMDLINES : 0,
+		.flags = options_columns_need(o) & NEEDS_CMDLINE ? RECORDING_CMDLINES : 0,
 	};
 }
 
@@ -132,8 +132,9 @@ int recorder_collect(struct recorder *r, struct result *ret)
 void recorder_forget_cmdlines(struct recorder *r)
 {
 	const struct process_list *processes = &r->session.collector.rows.matched;
+	const bool keeps = options_columns_need(&r->options) & NEEDS_CMDLINE;
 
-	for (size_t i = 0; !r->options.columns && i < processes->count; i++)
+	for (size_t i = 0; !keeps && i < processes->count; i++)
 		processes->item[i]->cmdline = NULL;
 }
 

@@ -108,7 +108,8 @@ static int make_snapshot(struct server *s, const struct request *request, struct
 {
 	cleanup(http_query_done) struct http_query q = {};
 	cleanup(selection_done) struct selection v = {};
-	int r = http_query_parse(&q, request->query, s->config->options->columns);
+	const unsigned stored = options_columns_need(s->config->options);
+	int r = http_query_parse(&q, request->query, stored & NEEDS_CMDLINE);
 
 	if (r == 0)
 		r = http_query_resolve(&q, &s->client.snapshot);
@@ -139,12 +140,15 @@ static int make_html(struct server *s, const struct request *request, struct pag
 {
 	cleanup(http_query_done) struct http_query q = {};
 	cleanup(selection_done) struct selection v = {};
+	const unsigned stored = options_columns_need(s->config->options);
 	struct field_list columns;
 	struct table_style style = {.columns = &columns, .numeric = s->config->options->numeric};
 	int r = http_query_parse(&q, "", false);
 
 	process_list_columns(&columns, &columns_usual, NULL);
-	if (s->config->options->columns)
+	if (stored & NEEDS_KERNEL)
+		field_list_insert(&columns, columns.count, process_field("kernel"));
+	if (stored & NEEDS_CMDLINE)
 		field_list_insert(&columns, columns.count, process_field("cmdline"));
 	style.group = s->config->group;
 	style.recorded = s->config->options->replay;

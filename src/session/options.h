@@ -153,6 +153,9 @@ const char *options_group_key(const struct options *o);
 /* The column of processes that it names, or the columns together. NULL: none. */
 const struct field *options_group(const struct options *o);
 
+/* What the columns of --columns need (NEEDS_...); of a command that stores, what it is to add. */
+unsigned options_columns_need(const struct options *o);
+
 /* Whether the format is one of metrics. */
 bool options_metrics(const struct options *o);
 

@@ -77,6 +77,22 @@ static bool are_appended(const char *columns, const struct fields *all,
 	return true;
 }
 
+/* What recordings and serve have only on request. */
+static bool is_stored_on_request(const struct field *f)
+{
+	return f == process_field("cmdline") || f == process_field("kernel");
+}
+
+unsigned options_columns_need(const struct options *o)
+{
+	struct field_list list = {};
+	struct field_error bad;
+
+	if (!o->columns || field_list_parse(&list, &process_fields, o->columns, &bad) < 0)
+		return 0;
+	return field_list_needs(&list);
+}
+
 static int refuse_columns(const struct options *o, const char *what, const char *example)
 {
 	return log_usage(o,
@@ -85,7 +101,7 @@ static int refuse_columns(const struct options *o, const char *what, const char 
 			 what, o->columns, example);
 }
 
-/* JSON, recordings, serve, metrics and folded have fixed columns; some of them take +cmdline. */
+/* JSON, recordings, serve, metrics and folded have fixed columns; some take columns to add. */
 static int check_columns(const struct options *o)
 {
 	bool keys = o->format == FORMAT_JSON || o->format == FORMAT_NDJSON;
@@ -102,9 +118,11 @@ static int check_columns(const struct options *o)
 	/* Rows of other kinds: their commands check them. */
 	if (o->command->fields)
 		return 0;
-	if (collects_all && strcmp(o->columns, "+cmdline") != 0)
+	if (collects_all && (!options_columns_need(o) ||
+			     !are_appended(o->columns, &process_fields, is_stored_on_request)))
 		return log_usage(o,
-				 "%s: --columns %s: it has all keys, +cmdline alone can be added",
+				 "%s: --columns %s: it has all keys, only +cmdline and +kernel can "
+				 "be added",
 				 what, o->columns);
 	if (!collects_all && keys && !are_appended(o->columns, &process_fields, is_json_key))
 		return refuse_columns(o, what, "+cmdline");

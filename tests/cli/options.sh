@@ -62,8 +62,8 @@ if need 'counters' 'files: columns of documents'; then
 		works "files: json $columns" files -n 1 -J -o $columns
 	done
 fi
-refused 'record --columns' 2 "record: --columns pid: it has all keys, \+cmdline alone can be added" record "$TMP/recording" -o pid
-refused 'serve --columns' 2 "serve: --columns pid: it has all keys, \+cmdline alone can be added" serve -o pid
+refused 'record --columns' 2 "record: --columns pid: it has all keys, only \+cmdline and \+kernel can be added" record "$TMP/recording" -o pid
+refused 'serve --columns' 2 "serve: --columns pid: it has all keys, only \+cmdline and \+kernel can be added" serve -o pid
 for format in folded openmetrics prometheus; do
 	refused "$format --columns" 2 "--columns cannot be combined with --format $format" -F $format -o +cmdline
 done

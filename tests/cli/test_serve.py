@@ -310,6 +310,37 @@ def check_start():
                     same("a passed unix socket: its address", serve.path, name + path)
 
 
+def check_kernel_memory():
+    """With -o +kernel each response has kernel memory by descriptor, and without it none has."""
+    if not need("counters", "kernel memory"):
+        return
+    with Serve() as serve:
+        rows = json.loads(serve.get("/snapshot.json").text)["processes"]
+        same("kernel memory is not asked for", [p["pid"] for p in rows if p["kernel_bytes"] is not None], [])
+        result("zmem_group_kernel_bytes" not in serve.get("/metrics").text, "kernel memory is not asked for: no metric")
+    pipes = subprocess.Popen((O + "/fill", "pipes", "8"), stdout=subprocess.PIPE)
+    pipes.stdout.readline()
+    try:
+        with Serve("-o", "+kernel") as serve:
+            rows = json.loads(serve.get("/snapshot.json").text)["processes"]
+            row = [p for p in rows if p["pid"] == pipes.pid][0]
+            part = [p for p in row["kernel_parts"] if p["kind"] == "pipe"][0]
+            result(8 << 20 <= part["bytes"] < 9 << 20 and part["descriptors"] >= 16, "kernel memory: pipes", part)
+            wrong = [p["pid"] for p in rows if p["kernel_bytes"] is not None and
+                     p["kernel_bytes"] != sum(part["bytes"] for part in p["kernel_parts"])]
+            same("kernel memory: parts add up", wrong, [])
+            same("kernel memory: no command lines", [p["pid"] for p in rows if p.get("cmdline") is not None], [])
+            largest = json.loads(serve.get("/snapshot.json?sort=kernel&top=1&filter=%5Efill%24").text)["processes"][0]
+            result(largest["kernel_bytes"] >= 8 << 20, "kernel memory: sorted", largest["kernel_bytes"])
+            found = re.search(r'^zmem_group_kernel_bytes\{group="fill"\} (\d+)$', serve.get("/metrics").text, re.M)
+            result(found and int(found[1]) >= 8 << 20, "kernel memory: the metric", found and found[0])
+            columns = {c["key"]: c for c in json.loads(serve.get("/page.json").text)["columns"]}
+            result(columns["kernel"]["values"], "kernel memory: the page has the column")
+    finally:
+        pipes.kill()
+        pipes.communicate()
+
+
 def check_no_token():
     """Other machines can connect, and no token is needed: one line says so."""
     warning = "no token is needed (--token-file FILE)"
@@ -537,6 +568,7 @@ def check_files():
 
 BAD = Serve()
 run_checks((check_pages, check_queries, check_refusals, check_token, check_unix, check_start,
-            check_no_token, check_privileges, check_half_closed, check_ends, check_secrets, check_files))
+            check_no_token, check_privileges, check_half_closed, check_ends, check_secrets, check_files,
+            check_kernel_memory))
 same("after all refusals: exit code", BAD.stop(), 0)
 sys.exit(exit_code())
