@@ -84,6 +84,20 @@ static __always_inline __u64 whole_pages(__u64 bytes)
 	return (bytes + pages(1) - 1) & ~(pages(1) - 1);
 }
 
+/* The pages of one block that has room for so many. */
+static __always_inline __u64 block_of(__u64 count)
+{
+	if (!count)
+		return 0;
+	count--;
+	count |= count >> 1;
+	count |= count >> 2;
+	count |= count >> 4;
+	count |= count >> 8;
+	count |= count >> 16;
+	return count + 1;
+}
+
 /* Since 6.13 0 stands for one reference (FILE_REF_ONEREF, include/linux/file_ref.h). */
 static __always_inline __s64 references(__u64 file)
 {
@@ -165,18 +179,29 @@ static __always_inline void weigh_rings(__u64 sock, struct zmem_descriptor *d)
 		d->bytes += bytes;
 }
 
-static __always_inline __u64 xsk_entries(__u64 queue)
+#define XDP_DESC 16 /* struct xdp_desc, include/uapi/linux/if_xdp.h */
+
+/* A queue is of vmalloc(), or one block before. */
+static __always_inline __u64 queue_size(__u64 queue, __u32 entry)
 {
-	return queue ? kread32(queue + koffset(struct xsk_queue, nentries)) : 0;
+	__u64 entries = queue ? kread32(queue + koffset(struct xsk_queue, nentries)) : 0;
+	__u64 bytes = whole_pages(bpf_core_type_size(struct xdp_ring) + entries * entry);
+
+	if (!entries)
+		return 0;
+	if (bpf_core_field_exists(struct xsk_queue, ring_vmalloc_size))
+		return bytes;
+	return pages(block_of(bytes / pages(1)));
 }
 
 /*
  * The memory for packets is of the process, and in its RSS. The kernel has the addresses of its
- * pages and a description of each chunk. Queues are mapped as soon as they are used.
+ * pages and a description of each chunk. Queues are mapped as soon as they are used. Since they are
+ * of vmalloc() that is in RSS; before, remap_pfn_range() mapped them.
  */
 static __always_inline void weigh_xdp(__u64 sock, struct zmem_descriptor *d)
 {
-	__u64 umem, pool, entries;
+	__u64 umem, pool, queues;
 
 	if (!bpf_core_type_exists(struct xdp_sock))
 		return;
@@ -188,15 +213,19 @@ static __always_inline void weigh_xdp(__u64 sock, struct zmem_descriptor *d)
 	if (pool)
 		d->bytes += (size_of(struct xdp_buff_xsk) + sizeof(__u64)) *
 			    kread32(pool + koffset(struct xsk_buff_pool, heads_cnt));
-	/* 16 bytes of an entry of rx and tx: struct xdp_desc. */
-	entries = 2 * xsk_entries(kread64(sock + koffset(struct xdp_sock, rx))) +
-		  2 * xsk_entries(kread64(sock + koffset(struct xdp_sock, tx))) +
-		  xsk_entries(kread64(sock + koffset(struct xdp_sock, fq_tmp))) +
-		  xsk_entries(kread64(sock + koffset(struct xdp_sock, cq_tmp)));
+	queues = queue_size(kread64(sock + koffset(struct xdp_sock, rx)), XDP_DESC) +
+		 queue_size(kread64(sock + koffset(struct xdp_sock, tx)), XDP_DESC) +
+		 queue_size(kread64(sock + koffset(struct xdp_sock, fq_tmp)), sizeof(__u64)) +
+		 queue_size(kread64(sock + koffset(struct xdp_sock, cq_tmp)), sizeof(__u64));
 	if (pool)
-		entries += xsk_entries(kread64(pool + koffset(struct xsk_buff_pool, fq))) +
-			   xsk_entries(kread64(pool + koffset(struct xsk_buff_pool, cq)));
-	d->mapped = entries * sizeof(__u64);
+		queues += queue_size(kread64(pool + koffset(struct xsk_buff_pool, fq)),
+				     sizeof(__u64)) +
+			  queue_size(kread64(pool + koffset(struct xsk_buff_pool, cq)),
+				     sizeof(__u64));
+	if (bpf_core_field_exists(struct xsk_queue, ring_vmalloc_size))
+		d->mapped = queues;
+	else
+		d->bytes += queues;
 }
 
 static __always_inline __u64 positive(__u32 count)
@@ -319,20 +348,6 @@ static __noinline int weigh_pipe(__u64 inode, struct zmem_descriptor *d)
 #define IO_REGION_F_USER_PROVIDED 2
 #define IO_REGION_F_SINGLE_REF	  4
 #define IORING_SETUP_NO_MMAP	  (1 << 14)
-
-/* The pages of one block that has room for so many. */
-static __always_inline __u64 block_of(__u64 count)
-{
-	if (!count)
-		return 0;
-	count--;
-	count |= count >> 1;
-	count |= count >> 2;
-	count |= count >> 4;
-	count |= count >> 8;
-	count |= count >> 16;
-	return count + 1;
-}
 
 /* A process maps what it needs of the block (vm_insert_pages()); the rest is of the kernel. */
 static __always_inline void add_region(__u64 region, struct zmem_descriptor *d)

@@ -109,6 +109,11 @@ struct packet_sock___atomic {
 
 struct xsk_queue {
 	__u32 nentries;
+	unsigned long ring_vmalloc_size; /* not in 6.1 */
+};
+
+/* In front of the entries of a queue. */
+struct xdp_ring {
 };
 
 struct xdp_umem {
