@@ -364,22 +364,24 @@ static __always_inline void add_region(__u64 region, struct zmem_descriptor *d)
 
 /*
  * Until 6.9 rings are mapped without struct pages (remap_pfn_range()), so they are not in RSS.
- * Until 6.13 the ring tells the number of its pages, if it has struct pages.
+ * Until 6.13, and in a late 6.1, the ring tells the number of its pages, if it has struct pages.
  */
 static __always_inline void add_rings(__u64 ring, struct zmem_descriptor *d)
 {
 	__u64 sq = kread32(ring + koffset(struct io_ring_ctx___held, sq_entries));
 	__u64 cq = kread32(ring + koffset(struct io_ring_ctx___held, cq_entries));
-	__u64 count = 0;
+	__u64 rings = 0, entries = 0;
 
 	if (kread32(ring + koffset(struct io_ring_ctx___held, flags)) & IORING_SETUP_NO_MMAP)
 		return;
-	if (bpf_core_field_exists(struct io_ring_ctx___pages, n_ring_pages))
-		count = (kread32(ring + koffset(struct io_ring_ctx___pages, n_ring_pages)) &
-			 0xffff) +
-			(kread32(ring + koffset(struct io_ring_ctx___pages, n_sqe_pages)) & 0xffff);
-	if (count) {
-		d->mapped += pages(count);
+	if (bpf_core_field_exists(struct io_ring_ctx___pages, n_ring_pages)) {
+		rings = kread32(ring + koffset(struct io_ring_ctx___pages, n_ring_pages)) & 0xffff;
+		entries = kread32(ring + koffset(struct io_ring_ctx___pages, n_sqe_pages)) & 0xffff;
+	}
+	/* Each is one block, unless there was none (io_mem_alloc_compound()). */
+	if (rings) {
+		d->mapped += pages(rings + entries);
+		d->bytes += pages(block_of(rings) - rings + block_of(entries) - entries);
 		return;
 	}
 	d->bytes += pages(block_of(whole_pages(sq * bpf_core_type_size(struct io_uring_sqe)) /
