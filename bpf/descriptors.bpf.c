@@ -307,6 +307,18 @@ static long add_page(__u32 turn, struct buffers *b)
 	return 0;
 }
 
+/* Pages that were read are kept for what is written next. */
+static __always_inline __u64 spare_pages(__u64 pipe)
+{
+	__u64 spares = pipe + koffset(struct pipe_inode_info___spares, tmp_page);
+
+	if (bpf_core_field_exists(struct pipe_inode_info___counted, prealloc))
+		return kread32(pipe + koffset(struct pipe_inode_info___counted, prealloc.count));
+	if (bpf_core_field_exists(struct pipe_inode_info___spares, tmp_page))
+		return !!kread64(spares) + !!kread64(spares + sizeof(__u64));
+	return !!kread64(pipe + koffset(struct pipe_inode_info, tmp_page));
+}
+
 /*
  * Both ends and each open of a FIFO have a file: each counts its part. What is behind QUEUE_MAX
  * buffers is as those are.
@@ -335,6 +347,7 @@ static __noinline int weigh_pipe(__u64 inode, struct zmem_descriptor *d)
 	b.pages -= pipe;
 	if (used > QUEUE_MAX)
 		b.pages = b.pages * used / QUEUE_MAX;
+	b.pages += spare_pages(pipe);
 	d->bytes = pages(b.pages) + size * bpf_core_type_size(struct pipe_buffer) +
 		   size_of(struct pipe_inode_info) + size_of(struct inode) + size_of(struct dentry);
 	d->own = pages(b.pages);

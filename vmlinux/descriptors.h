@@ -51,7 +51,22 @@ struct pipe_inode_info {
 	unsigned int tail;
 	unsigned int ring_size;
 	unsigned int files;
+	struct page *tmp_page;
 	struct pipe_buffer *bufs;
+};
+
+/* Since some 6.14. */
+struct pipe_inode_info___spares {
+	struct page *tmp_page[2];
+};
+
+/* Not in 6.18; in 7.3. */
+struct anon_pipe_prealloc {
+	unsigned int count;
+};
+
+struct pipe_inode_info___counted {
+	struct anon_pipe_prealloc prealloc;
 };
 
 /* ---- sockets ---- */
