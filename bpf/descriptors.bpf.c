@@ -512,6 +512,23 @@ static __always_inline void weigh_kvm(__u64 kvm, struct zmem_descriptor *d)
 		   used * (pages(1) + bpf_core_type_size(struct kvm_mmu_page));
 }
 
+/*
+ * Whether a process has mapped the map and may write there (bpf_map_mmap(), kernel/bpf/syscall.c):
+ * its pages are in RSS then. The kernel counts updates, too, while they last.
+ */
+static __always_inline bool map_is_mapped(__u64 map)
+{
+	__u32 type = kread32(map + koffset(struct bpf_map___held, map_type));
+	__u32 flags = kread32(map + koffset(struct bpf_map___held, map_flags));
+
+	if (!bpf_core_field_exists(struct bpf_map___held, writecnt))
+		return false;
+	if (!(flags & BPF_F_MMAPABLE) && type != BPF_MAP_TYPE_RINGBUF &&
+	    type != BPF_MAP_TYPE_USER_RINGBUF)
+		return false;
+	return kread64(map + koffset(struct bpf_map___held, writecnt)) != 0;
+}
+
 static __noinline int weigh_anonymous(__u64 file, struct zmem_descriptor *d)
 {
 	__u64 dentry = kread64(file + koffset(struct file, f_path.dentry));
@@ -530,6 +547,7 @@ static __noinline int weigh_anonymous(__u64 file, struct zmem_descriptor *d)
 		d->refs = (__s64)kread64(data + koffset(struct bpf_map___held, refcnt));
 		/* User space asks the kernel how large it is, by its number. */
 		d->own = kread32(data + koffset(struct bpf_map___held, id));
+		d->mapped = map_is_mapped(data);
 		break;
 	case NAME_BPF_PROG:
 		aux = kread64(data + koffset(struct bpf_prog___held, aux));

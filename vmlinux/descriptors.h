@@ -156,8 +156,11 @@ struct xdp_sock {
 /* ---- BPF ---- */
 
 struct bpf_map___held {
+	enum bpf_map_type map_type;
+	__u32 map_flags;
 	__u32 id;
 	atomic64_t refcnt;
+	atomic64_t writecnt;
 };
 
 struct bpf_prog_aux___held {

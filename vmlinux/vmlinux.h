@@ -33,6 +33,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
+	BPF_MAP_TYPE_USER_RINGBUF = 31,
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)

@@ -44,7 +44,8 @@ struct zmem_descriptor {
 	__u64 object; /* what holds the memory; 0: the sum of small ones of a kind of a process */
 	__u64 file;   /* the open file that leads to it */
 	__u64 bytes;
-	__u64 mapped; /* other bytes, which count in RSS of the processes that map them */
+	__u64 mapped; /* other bytes, which count in RSS of the processes that map them; of a map: 1
+		       */
 	__s64 refs;   /* the references to the file; of a map or a program those to it */
 	/* Of a sum: of objects that only this process holds. Of a pipe: its pages. Of a map: its
 	 * id. */

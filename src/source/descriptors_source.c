@@ -226,24 +226,38 @@ static bool find_number(const char *text, const char *key, uint64_t *ret)
 	return parse_u64(line, strspn(line, "0123456789"), UINT64_MAX, ret) == 0;
 }
 
+/* A ring of `size` bytes: three pages, and the addresses of all, those of the data twice. */
+static uint64_t ring_bytes(uint64_t size)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return size + 3 * page + (3 + 2 * (size / page)) * sizeof(void *);
+}
+
 /*
  * The kernel computes the size of a map for fdinfo alone (map_mem_usage, since Linux 6.4; an
- * estimate before). It is read of a descriptor that leads to the map. Returns false if it is
- * another one by now, or may not be read.
+ * estimate since 5.11, which is 0 for rings). It is read of a descriptor that leads to the map.
+ * Returns false if it is another one by now, or may not be read.
  */
 static bool read_map_size(const struct procfs *proc, const struct zmem_descriptor *d, uint64_t *ret)
 {
 	char path[48], text[2048];
 	ssize_t len;
-	uint64_t id;
+	uint64_t id, type, size;
 
 	snprintf(path, sizeof(path), "%d/fdinfo/%u", d->pid, d->fd);
 	len = procfs_read(proc, path, text, sizeof(text) - 1);
 	if (len <= 0)
 		return false;
 	text[len] = '\0';
-	return find_number(text, "map_id:", &id) && id == d->own &&
-	       find_number(text, "memlock:", ret);
+	if (!find_number(text, "map_id:", &id) || id != d->own ||
+	    !find_number(text, "memlock:", ret))
+		return false;
+	if (*ret == 0 && find_number(text, "map_type:", &type) &&
+	    find_number(text, "max_entries:", &size) &&
+	    (type == BPF_MAP_TYPE_RINGBUF || type == BPF_MAP_TYPE_USER_RINGBUF))
+		*ret = ring_bytes(size);
+	return true;
 }
 
 /* ---- sharing ---- */
@@ -293,7 +307,10 @@ static struct kernel_object join(struct descriptors_source *s, size_t first, siz
 	return o;
 }
 
-/* A map of which the size is not known makes the sums of its holders unknown. */
+/*
+ * The pages of a map that is mapped are in RSS. A map of which the size is not known makes the sums
+ * of its holders unknown.
+ */
 static void size_map(struct descriptors_source *s, size_t first, size_t end, size_t *maps,
 		     struct kernel_object *o)
 {
@@ -306,6 +323,10 @@ static void size_map(struct descriptors_source *s, size_t first, size_t end, siz
 
 		if (p && p->kernel)
 			leave_out(s->snapshot, p, PSS_DENIED);
+	}
+	if (o->mapped) {
+		o->mapped = o->bytes;
+		o->bytes = 0;
 	}
 }
 
@@ -400,8 +421,10 @@ static int share_objects(struct descriptors_source *s)
 		if (all[count].kind == ZMEM_DESCRIPTOR_BPF_MAP)
 			size_map(s, i, end, &maps, &all[count]);
 		/* One size for all that ask later. */
-		for (size_t k = i; k < end; k++)
+		for (size_t k = i; k < end; k++) {
 			s->record[k].bytes = all[count].bytes;
+			s->record[k].mapped = all[count].mapped;
+		}
 		divide(s, i, end, &all[count], own, &owns);
 		count++;
 	}
