@@ -420,9 +420,57 @@ static __always_inline void weigh_io_uring(__u64 ring, struct zmem_descriptor *d
 	add_region(ring + koffset(struct io_ring_ctx___regions, ring_region), d);
 }
 
+#define PERF_LOOKS 32
+
+struct touched {
+	__u64 place; /* of the address of the next page that is looked at */
+	__u64 left, step;
+	__u64 direct, vmemmap, bits;
+	__u64 found;
+};
+
+static long add_touched(__u32 turn, struct touched *t)
+{
+	__u64 address, page;
+
+	if (!t->left)
+		return 1;
+	address = kread_raw(__u64, t->place);
+	page = t->vmemmap +
+	       ((address - t->direct) >> (t->bits & 63)) * bpf_core_type_size(struct page___old);
+	t->found += mapping_of(page) != 0;
+	t->place += t->step * sizeof(__u64);
+	t->left--;
+	return 0;
+}
+
+/*
+ * Until 6.13 a page of a ring is mapped when the process touches it (perf_mmap_fault()), and is in
+ * RSS from then on. It has a mapping then. Later kernels map all pages at once, without any in RSS.
+ * Looks at some of the `count` pages. A global function: the verifier looks at it once.
+ */
+__noinline __u64 touched_pages(__u64 place, __u64 count)
+{
+	const struct zmem_descriptors *s = state_get();
+	struct touched t = {.place = place};
+	__u64 looks;
+
+	if (!s || !s->vmemmap || !count)
+		return 0;
+	t.direct = s->direct;
+	t.vmemmap = s->vmemmap;
+	t.bits = s->page_bits;
+	t.step = (count + PERF_LOOKS - 1) / PERF_LOOKS;
+	t.left = looks = count / t.step;
+	/* A number that the verifier takes for any: then all turns are alike to it. */
+	t.found = place;
+	kloop(PERF_LOOKS, add_touched, &t);
+	return (t.found - place) * count / looks;
+}
+
 static __always_inline void weigh_perf(__u64 event, struct zmem_descriptor *d)
 {
-	__u64 buffer;
+	__u64 buffer, count, aux, touched;
 
 	if (!bpf_core_type_exists(struct perf_event))
 		return;
@@ -430,10 +478,16 @@ static __always_inline void weigh_perf(__u64 event, struct zmem_descriptor *d)
 	d->object = buffer ? buffer : event;
 	d->kind = ZMEM_DESCRIPTOR_PERF;
 	d->bytes = bpf_core_type_size(struct perf_event);
+	if (!buffer)
+		return;
+	count = positive(kread32(buffer + koffset(struct perf_buffer, nr_pages)));
+	aux = positive(kread32(buffer + koffset(struct perf_buffer, aux_nr_pages)));
+	touched = touched_pages(buffer + koffset(struct perf_buffer, data_pages), count);
 	/* And the page in front of them, which tells where they are written. */
-	if (buffer)
-		d->bytes += pages(1 + kread32(buffer + koffset(struct perf_buffer, nr_pages)) +
-				  kread32(buffer + koffset(struct perf_buffer, aux_nr_pages)));
+	touched += touched != 0;
+	touched += touched_pages(kread64(buffer + koffset(struct perf_buffer, aux_pages)), aux);
+	d->mapped = pages(touched);
+	d->bytes += pages(1 + count + aux - touched);
 }
 
 #define XA_SLOTS 64

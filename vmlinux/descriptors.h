@@ -212,12 +212,8 @@ struct io_ring_ctx___regions {
 struct perf_buffer {
 	int nr_pages;
 	int aux_nr_pages;
-	atomic_t mmap_count;
-};
-
-/* Since 6.18. */
-struct perf_buffer___counted {
-	refcount_t mmap_count;
+	void **aux_pages;
+	void *data_pages[1];
 };
 
 struct perf_event {

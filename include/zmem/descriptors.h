@@ -72,6 +72,8 @@ struct zmem_descriptors {
 	__u64 leader;	 /* the process of the sums */
 	__s32 pid;	 /* its number: where the iterator is, if it stopped here */
 	__u32 page_bits; /* set by user space */
+	__u64 direct;	 /* the direct map, and the array of struct page; 0: not known */
+	__u64 vmemmap;
 	__u64 files;	 /* descriptors that this read(2) has looked at */
 	__u64 half;	 /* the pipe that the last descriptor is one of two ends of */
 	__u64 alone;	 /* not 0: no other process has the table of descriptors */

@@ -253,7 +253,7 @@ static int open_descriptors(struct collector *c)
 		refuse_kernel(c, loads_nothing(c));
 		return 0;
 	}
-	r = descriptors_source_open(&why, &c->descriptors);
+	r = descriptors_source_open(c->source, &why, &c->descriptors);
 	if (r < 0)
 		refuse_kernel(c, diag_reason(&why, r));
 	return file_exhausted(r) ? r : 0;

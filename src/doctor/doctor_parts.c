@@ -118,7 +118,7 @@ void doctor_add_kernel_memory(struct doctor *d)
 	cleanup(snapshot_done) struct snapshot snapshot = {};
 	struct descriptors_source *source = NULL;
 	uint64_t start = clock_us(CLOCK_MONOTONIC);
-	int r = descriptors_source_open(&diag, &source);
+	int r = descriptors_source_open(NULL, &diag, &source);
 
 	if (r == 0)
 		r = collect_once(&request, &d->proc, &diag, &snapshot);

@@ -19,7 +19,9 @@
 #include "base/parse.h"
 #include "load/bpf_load.h"
 #include "source/iterator.h"
+#include "source/source.h"
 #include "zmem/descriptors.h"
+#include "zmem/setup.h"
 
 /* CPU time of a reading, and of it for the largest processes if it does not suffice for all. */
 #define READ_US	   800000
@@ -36,12 +38,14 @@ struct descriptors_source {
 	struct zmem_descriptors *state; /* the value of the map */
 	struct zmem_descriptor *record; /* of large objects */
 	size_t count, capacity;
+	struct zmem_layout layout;
 	const struct procfs *proc;
 	struct snapshot *snapshot;
 	bool too_many;
 };
 
-int descriptors_source_open(struct diag *diag, struct descriptors_source **ret)
+int descriptors_source_open(const struct source *from, struct diag *diag,
+			    struct descriptors_source **ret)
 {
 	struct descriptors_source *s = calloc(1, sizeof(*s));
 	int r = s ? bpf_load(OBJECT_DESCRIPTORS, LOADER_EITHER, NULL, &s->handle, NULL) : -ENOMEM;
@@ -54,6 +58,8 @@ int descriptors_source_open(struct diag *diag, struct descriptors_source **ret)
 		return r;
 	}
 	s->state = s->handle.answers;
+	if (from && source_layout(from, &s->layout) < 0)
+		s->layout = (struct zmem_layout){};
 	*ret = s;
 	return 0;
 }
@@ -146,6 +152,8 @@ static int read_descriptors(struct descriptors_source *s, union bpf_iter_link_in
 
 	memset(s->state, 0, sizeof(*s->state));
 	s->state->page_bits = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
+	s->state->direct = s->layout.direct;
+	s->state->vmemmap = s->layout.vmemmap;
 	fd = iterator_open(s->handle.fd[BPF_OPEN_FILES], only);
 	return fd < 0 ? fd : read_until(s, fd, deadline_us);
 }

@@ -9,9 +9,14 @@
 #include "zmem/held.h"
 
 struct descriptors_source;
+struct source;
 
-/* Returns 0, or a negative errno and a note why. */
-int descriptors_source_open(struct diag *diag, struct descriptors_source **ret);
+/*
+ * `from` knows where the kernel has its pages, if PSS comes from page tables; or NULL. Without it
+ * pages of perf rings are not found in RSS. Returns 0, or a negative errno and a note why.
+ */
+int descriptors_source_open(const struct source *from, struct diag *diag,
+			    struct descriptors_source **ret);
 /* NULL is accepted. */
 void descriptors_source_close(struct descriptors_source *s);
 
