@@ -548,22 +548,44 @@ static __always_inline void weigh_inotify(__u64 group, struct zmem_descriptor *d
 					   size_of(struct fsnotify_mark_connector));
 }
 
+#define TABLE_ENTRIES 512
+
+/* Of a guest without nested paging. */
+static __always_inline __u64 shadow_tables(__u64 kvm)
+{
+	if (bpf_core_field_exists(struct kvm, arch.n_used_mmu_pages))
+		return kread64(kvm + koffset(struct kvm, arch.n_used_mmu_pages));
+	if (bpf_core_field_exists(struct kvm, stat.mmu_shadow_pages))
+		return kread64(kvm + koffset(struct kvm, stat.mmu_shadow_pages));
+	return 0;
+}
+
+/*
+ * Some kernels do not count the tables of nested paging (6.1, and 6.18 and later). They count what
+ * is mapped there: it takes at least so many tables.
+ */
+static __always_inline __u64 guest_tables(__u64 kvm)
+{
+	__u64 count = shadow_tables(kvm), least = 0;
+
+	if (bpf_core_field_exists(struct kvm, arch.tdp_mmu_pages.counter))
+		return count + kread64(kvm + koffset(struct kvm, arch.tdp_mmu_pages.counter));
+	if (bpf_core_field_exists(struct kvm, stat.pages_4k.counter))
+		least = (kread64(kvm + koffset(struct kvm, stat.pages_4k.counter)) +
+			 kread64(kvm + koffset(struct kvm, stat.pages_2m.counter))) /
+			TABLE_ENTRIES;
+	return count > least ? count : least;
+}
+
 /* Its tables for the memory of the guest, which is memory of the process. */
 static __always_inline void weigh_kvm(__u64 kvm, struct zmem_descriptor *d)
 {
-	__u64 used = 0;
-
 	if (!bpf_core_type_exists(struct kvm))
 		return;
-	/* A list until 5.18, and left out again by later kernels. */
-	if (bpf_core_field_exists(struct kvm, arch.tdp_mmu_pages.counter))
-		used = kread64(kvm + koffset(struct kvm, arch.tdp_mmu_pages.counter));
-	if (bpf_core_field_exists(struct kvm, arch.n_used_mmu_pages))
-		used += kread64(kvm + koffset(struct kvm, arch.n_used_mmu_pages));
 	d->object = kvm;
 	d->kind = ZMEM_DESCRIPTOR_KVM;
 	d->bytes = bpf_core_type_size(struct kvm) +
-		   used * (pages(1) + bpf_core_type_size(struct kvm_mmu_page));
+		   guest_tables(kvm) * (pages(1) + bpf_core_type_size(struct kvm_mmu_page));
 }
 
 /*

@@ -257,11 +257,18 @@ struct xa_node___counted {
 
 struct kvm_arch {
 	unsigned long n_used_mmu_pages;
-	atomic64_t tdp_mmu_pages; /* since 5.19, of 64 bits */
+	atomic64_t tdp_mmu_pages; /* in 6.12; a list in 6.1, and not in 6.18 */
+};
+
+struct kvm_vm_stat {
+	__u64 mmu_shadow_pages; /* in 7.3 instead of n_used_mmu_pages */
+	atomic64_t pages_4k;	/* not in 5.10; what is mapped, by size */
+	atomic64_t pages_2m;
 };
 
 struct kvm {
 	struct kvm_arch arch;
+	struct kvm_vm_stat stat;
 };
 
 struct kvm_mmu_page {
