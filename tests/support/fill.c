@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * fill pipes|unix|tcp|tables|memfd|anon|dmabuf|mapped|ring|bpf|perf|uring [MIB [fork]]: holds more
- * and more memory of one kind until it is killed; or MIB MiB of it, prints READY and sleeps; with
- * fork a child has it, too.
+ * fill pipes|spare|unix|tcp|tables|memfd|anon|dmabuf|mapped|ring|bpf|bpfring|perf|perfread|uring|
+ * xdp|epoll|inotify [MIB [fork]]: holds more and more memory of one kind until it is killed; or MIB
+ * MiB of it, prints READY and sleeps; with fork a child has it, too.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -12,6 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -22,6 +25,7 @@
 
 #include <linux/bpf.h>
 #include <linux/if_packet.h>
+#include <linux/if_xdp.h>
 #include <linux/perf_event.h>
 #include <linux/udmabuf.h>
 
@@ -57,6 +61,17 @@ static void fill_pipe(void)
 	need(pipe2(fd, O_NONBLOCK) == 0, "pipe2");
 	need(fcntl(fd[1], F_SETPIPE_SZ, STEP) >= STEP, "F_SETPIPE_SZ");
 	write_all(fd[1], STEP);
+}
+
+/* Pipes that were read: the kernel keeps a page or more of each. */
+static void fill_spare(void)
+{
+	for (int i = 0; i < STEP / 4096; i++) {
+		int fd[2];
+
+		need(pipe(fd) == 0, "pipe");
+		need(write(fd[1], data, 8192) == 8192 && read(fd[0], data, 8192) == 8192, "pipe");
+	}
 }
 
 static void set_buffer(int fd, int option)
@@ -185,16 +200,50 @@ static void fill_bpf(void)
 	need(syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr)) >= 0, "BPF_MAP_CREATE");
 }
 
+/* A ring of BPF, mapped as libbpf does: what was read may be written, and the data is there twice.
+ */
+static void fill_bpfring(void)
+{
+	union bpf_attr attr = {.map_type = BPF_MAP_TYPE_RINGBUF, .max_entries = STEP};
+	int fd = (int)syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
+	long page = sysconf(_SC_PAGESIZE);
+
+	need(fd >= 0 &&
+		     mmap(NULL, (size_t)page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) !=
+			     MAP_FAILED &&
+		     mmap(NULL, (size_t)page + 2 * STEP, PROT_READ, MAP_SHARED, fd, page) !=
+			     MAP_FAILED,
+	     "a ring of BPF");
+}
+
+static void read_pages(const volatile char *at, size_t len)
+{
+	for (size_t i = 0; i < len; i += 4096)
+		(void)at[i];
+}
+
 /* A ring of events, which has to be mapped. */
-static void fill_perf(void)
+static char *make_perf(size_t len)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_DUMMY};
 	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+	char *at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-	need(fd >= 0 && mmap(NULL, STEP + 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) !=
-				MAP_FAILED,
-	     "perf_event_open");
+	need(fd >= 0 && at != MAP_FAILED, "perf_event_open");
+	return at;
+}
+
+static void fill_perf(void)
+{
+	make_perf(STEP + (size_t)sysconf(_SC_PAGESIZE));
+}
+
+static void fill_perfread(void)
+{
+	size_t len = STEP + (size_t)sysconf(_SC_PAGESIZE);
+
+	read_pages(make_perf(len), len);
 }
 
 /* A ring of io_uring: of 1 MiB, and another half for what is done. */
@@ -211,6 +260,61 @@ static void fill_uring(void)
 	     "mmap");
 }
 
+/* A socket of AF_XDP with its four queues, mapped. The memory for packets is small. */
+static void fill_xdp(void)
+{
+	static const struct {
+		int option;
+		size_t entry;
+		off_t at;
+	} queue[] = {{XDP_RX_RING, 16, XDP_PGOFF_RX_RING},
+		     {XDP_TX_RING, 16, XDP_PGOFF_TX_RING},
+		     {XDP_UMEM_FILL_RING, 8, XDP_UMEM_PGOFF_FILL_RING},
+		     {XDP_UMEM_COMPLETION_RING, 8, XDP_UMEM_PGOFF_COMPLETION_RING}};
+	int fd = socket(AF_XDP, SOCK_RAW, 0), entries = 16384;
+	struct xdp_umem_reg umem = {.len = 65536, .chunk_size = 4096};
+
+	umem.addr = (uintptr_t)mmap(NULL, umem.len, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	/* Older kernels refuse a size that they do not know. */
+	need(fd >= 0 && (setsockopt(fd, SOL_XDP, XDP_UMEM_REG, &umem, sizeof(umem)) == 0 ||
+			 setsockopt(fd, SOL_XDP, XDP_UMEM_REG, &umem, 24) == 0),
+	     "XDP_UMEM_REG");
+	for (size_t i = 0; i < sizeof(queue) / sizeof(*queue); i++) {
+		size_t len = (size_t)entries * queue[i].entry;
+		char *at;
+
+		need(setsockopt(fd, SOL_XDP, queue[i].option, &entries, sizeof(entries)) == 0,
+		     "a queue of AF_XDP");
+		at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, queue[i].at);
+		need(at != MAP_FAILED, "mmap of AF_XDP");
+		read_pages(at, len);
+	}
+}
+
+static void fill_epoll(void)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	int epoll = epoll_create1(0);
+
+	for (int i = 0; i < STEP / 192; i++)
+		need(epoll_ctl(epoll, EPOLL_CTL_ADD, eventfd(0, 0), &event) == 0, "epoll_ctl");
+}
+
+/* Watches of files that are made here. */
+static void fill_inotify(void)
+{
+	int fd = inotify_init();
+
+	for (int i = 0; i < STEP / 100; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "watched.%d.%d", fd, i);
+		close(open(name, O_CREAT | O_WRONLY, 0600));
+		need(inotify_add_watch(fd, name, IN_MODIFY) >= 0, "inotify_add_watch");
+	}
+}
+
 static void fill_anon(void)
 {
 	char *vma = mmap(NULL, STEP, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -224,10 +328,12 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*fill)(void); /* about a MiB */
-	} kind[] = {{"pipes", fill_pipe},    {"unix", fill_unix},     {"tcp", fill_tcp},
-		    {"tables", fill_tables}, {"memfd", fill_memfd},   {"anon", fill_anon},
-		    {"dmabuf", fill_dmabuf}, {"mapped", fill_mapped}, {"ring", fill_ring},
-		    {"bpf", fill_bpf},	     {"perf", fill_perf},     {"uring", fill_uring}};
+	} kind[] = {{"pipes", fill_pipe}, {"spare", fill_spare},       {"unix", fill_unix},
+		    {"tcp", fill_tcp},	  {"tables", fill_tables},     {"memfd", fill_memfd},
+		    {"anon", fill_anon},  {"dmabuf", fill_dmabuf},     {"mapped", fill_mapped},
+		    {"ring", fill_ring},  {"bpf", fill_bpf},	       {"bpfring", fill_bpfring},
+		    {"perf", fill_perf},  {"perfread", fill_perfread}, {"uring", fill_uring},
+		    {"xdp", fill_xdp},	  {"epoll", fill_epoll},       {"inotify", fill_inotify}};
 	const size_t kinds = sizeof(kind) / sizeof(*kind);
 	long most = argc > 2 ? atol(argv[2]) : 0;
 	size_t at = 0;
