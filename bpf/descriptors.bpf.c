@@ -316,7 +316,9 @@ static __always_inline __u64 spare_pages(__u64 pipe)
 		return kread32(pipe + koffset(struct pipe_inode_info___counted, prealloc.count));
 	if (bpf_core_field_exists(struct pipe_inode_info___spares, tmp_page))
 		return !!kread64(spares) + !!kread64(spares + sizeof(__u64));
-	return !!kread64(pipe + koffset(struct pipe_inode_info, tmp_page));
+	if (bpf_core_field_exists(struct pipe_inode_info, tmp_page))
+		return !!kread64(pipe + koffset(struct pipe_inode_info, tmp_page));
+	return 0;
 }
 
 /*
@@ -570,7 +572,8 @@ static __always_inline __u64 guest_tables(__u64 kvm)
 
 	if (bpf_core_field_exists(struct kvm, arch.tdp_mmu_pages.counter))
 		return count + kread64(kvm + koffset(struct kvm, arch.tdp_mmu_pages.counter));
-	if (bpf_core_field_exists(struct kvm, stat.pages_4k.counter))
+	if (bpf_core_field_exists(struct kvm, stat.pages_4k.counter) &&
+	    bpf_core_field_exists(struct kvm, stat.pages_2m.counter))
 		least = (kread64(kvm + koffset(struct kvm, stat.pages_4k.counter)) +
 			 kread64(kvm + koffset(struct kvm, stat.pages_2m.counter))) /
 			TABLE_ENTRIES;
