@@ -92,6 +92,29 @@ class Btf:
             if self.head(number)[0] in (STRUCT, UNION, ENUM, ENUM64):
                 yield number
 
+    def offset_in(self, number, name):
+        """The bytes in front of the member of that name, also in anonymous members; -1: there is none."""
+        for at, member, value in self.items(number):
+            bytes_before = (struct.unpack_from("<I", self.data, at + 8)[0] & 0xFFFFFF) // 8
+            if member == name:
+                return bytes_before
+            inner = self.plain(value)[0]
+            found = -1
+            if not member and self.head(inner)[0] in (STRUCT, UNION):
+                found = self.offset_in(inner, name)
+            if found >= 0:
+                return bytes_before + found
+        return -1
+
+    def offset(self, owner, name):
+        """The bytes in front of a member, or the value of an enumerator; -1: there is none."""
+        for number in self.structs(owner):
+            if self.head(number)[0] == ENUM:
+                found = [value for _, item, value in self.items(number) if item == name]
+                return found[0] if found else -1
+            return self.offset_in(number, name)
+        return -1
+
     # ---- what an object reads ----
 
     def relocations(self, extra):
