@@ -26,6 +26,7 @@
 #include <linux/bpf.h>
 #include <linux/if_packet.h>
 #include <linux/if_xdp.h>
+#include <linux/io_uring.h>
 #include <linux/perf_event.h>
 #include <linux/udmabuf.h>
 
@@ -249,14 +250,14 @@ static void fill_perfread(void)
 /* A ring of io_uring: of 1 MiB, and another half for what is done. */
 static void fill_uring(void)
 {
-	char params[120] = "";
-	int fd = (int)syscall(SYS_io_uring_setup, STEP / 64, params);
+	struct io_uring_params params = {};
+	int fd = (int)syscall(SYS_io_uring_setup, STEP / 64, &params);
 
 	need(fd >= 0, "io_uring_setup");
 	/* IORING_OFF_SQES, IORING_OFF_SQ_RING */
 	need(mmap(NULL, STEP, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0x10000000) != MAP_FAILED &&
-		     mmap(NULL, STEP / 2, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0) !=
-			     MAP_FAILED,
+		     mmap(NULL, params.sq_off.array + params.sq_entries * sizeof(__u32), PROT_READ,
+			  MAP_SHARED | MAP_POPULATE, fd, 0) != MAP_FAILED,
 	     "mmap");
 }
 
