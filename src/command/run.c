@@ -93,7 +93,8 @@ int commands_run(int argc, char **argv)
 	if (r == 0)
 		r = secure_start(o.command->traits & COMMAND_ADMINISTERS,
 				 o.keep || o.command->traits & COMMAND_WATCHES,
-				 o.command->traits & COMMAND_OPENS, &o.held);
+				 o.command->traits & COMMAND_OPENS,
+				 o.command->traits & COMMAND_LISTS, &o.held);
 	/*
 	 * Tables have local times. With file capabilities the environment is gone, and TZ with it.
 	 * Later a sandbox denies the file of the zone.

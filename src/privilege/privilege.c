@@ -48,6 +48,9 @@
 /* To probe code of processes by perf events (perf_uprobe_event_init(), kernel/events/core.c). */
 #define EVENT_CAPS BIT(CAP_SYS_ADMIN)
 
+/* To list objects of BPF by their ids (bpf_obj_get_next_id(), kernel/bpf/syscall.c). */
+#define LIST_CAPS BIT(CAP_SYS_ADMIN)
+
 /* To lock memory beyond RLIMIT_MEMLOCK: needed for each new mapping while all memory is locked. */
 #define LOCK_CAPS BIT(CAP_IPC_LOCK)
 
@@ -183,12 +186,13 @@ static bool needed_to_iterate(void)
 	return syscall(SYS_bpf, BPF_ITER_CREATE, &ask, sizeof(ask)) < 0 && errno == EPERM;
 }
 
-int privilege_start(bool trusted, bool records, bool opens)
+int privilege_start(bool trusted, bool records, bool opens, bool lists)
 {
 	uint64_t held = get_caps(CAP_PERMITTED);
 	uint64_t use =
 		held & (needed_to_load(held) | SYMBOL_CAPS | READ_CAPS | LOCK_CAPS |
-			(records ? RECORD_CAPS : 0) | (opens ? OPEN_CAPS | BIT(CAP_SYS_NICE) : 0));
+			(records ? RECORD_CAPS : 0) | (opens ? OPEN_CAPS | BIT(CAP_SYS_NICE) : 0) |
+			(lists ? LIST_CAPS : 0));
 	uint64_t keep = use | (trusted ? held & (WRITE_CAPS | SETUID_CAPS) : 0) |
 			(opens ? held & EVENT_CAPS : 0) |
 			(trusted ? held & needed_to_read(held, trusted) : 0);

@@ -52,9 +52,10 @@ void privilege_names(uint64_t mask, char *buf, size_t cap);
  * before privilege_loaded() (CAP_SYSLOG, CAP_SYS_RESOURCE). `opens`: files that processes map will
  * be opened, as their users (CAP_CHECKPOINT_RESTORE, CAP_SETUID, CAP_SETGID, CAP_KILL), a thread
  * may have priority until privilege_loaded() (CAP_SYS_NICE), and what may be needed for
- * LATER_EVENTS is kept.
+ * LATER_EVENTS is kept. `lists`: objects of BPF will be listed before privilege_loaded()
+ * (CAP_SYS_ADMIN).
  */
-int privilege_start(bool trusted, bool records, bool opens);
+int privilege_start(bool trusted, bool records, bool opens, bool lists);
 /* What comes after privilege_loaded(). */
 enum privilege_later {
 	LATER_WRITES = 1 << 0, /* files are written, with the remaining capabilities */

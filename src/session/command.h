@@ -33,6 +33,7 @@ enum command_trait {
 	COMMAND_WATCHES = 1 << 14,     /* it opens the kernel's log and a trigger on PSI */
 	COMMAND_OPENS = 1 << 15,       /* it opens files of other users, as these users */
 	COMMAND_LOADS = 1 << 16,       /* it loads more programs later */
+	COMMAND_LISTS = 1 << 21,       /* it lists objects of BPF */
 	/* Help and completions do not list it: the build runs it. */
 	COMMAND_HIDDEN = 1 << 17,
 };

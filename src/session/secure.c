@@ -48,7 +48,7 @@ static int clean_environment(void)
 	return r;
 }
 
-int secure_start(bool administers, bool records, bool opens, uint64_t *ret_held)
+int secure_start(bool administers, bool records, bool opens, bool lists, uint64_t *ret_held)
 {
 	bool trusted = !getauxval(AT_SECURE);
 	int r;
@@ -63,7 +63,7 @@ int secure_start(bool administers, bool records, bool opens, uint64_t *ret_held)
 	*ret_held = privilege_mask();
 	if (administers && trusted)
 		return 0;
-	r = privilege_start(trusted, records, opens);
+	r = privilege_start(trusted, records, opens, lists);
 	/* A user with the same rights has lost nothing. */
 	if (r < 0 && !trusted)
 		return log_errno(r, "giving up capabilities");

@@ -16,10 +16,10 @@ int secure_stack(void);
 /*
  * To be called first. Gives up the capabilities that only pin and unpin (`administers`) need, and
  * the environment if the user has fewer rights. `records`: what record --keep and serve watch will
- * be opened. `opens`: files of other users will be opened, as these users. `ret_held`: the
- * capabilities at the start (privilege_mask).
+ * be opened. `opens`: files of other users will be opened, as these users. `lists`: objects of BPF
+ * will be listed. `ret_held`: the capabilities at the start (privilege_mask).
  */
-int secure_start(bool administers, bool records, bool opens, uint64_t *ret_held);
+int secure_start(bool administers, bool records, bool opens, bool lists, uint64_t *ret_held);
 /*
  * To be called when the source is open. Gives up the capabilities that only loading needed.
  * `output`: the file that will be written, or NULL. `later`: enum privilege_later.

@@ -265,7 +265,7 @@ FIXTURE_TEST(can_be_ended)
 	int status;
 
 	if (child == 0) {
-		if (privilege_start(true, false, true) < 0 ||
+		if (privilege_start(true, false, true, false) < 0 ||
 		    privilege_loaded(LATER_NAMES, true) < 0)
 			_exit(2);
 		if (ask(f, DEED_BURN, &frugal) != -EOVERFLOW)

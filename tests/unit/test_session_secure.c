@@ -32,7 +32,7 @@ static size_t start(unsigned long at_secure)
 	size_t count = 0;
 
 	secure = at_secure;
-	assert_int_equal(secure_start(false, false, false, &held), 0);
+	assert_int_equal(secure_start(false, false, false, false, &held), 0);
 	while (environ && environ[count])
 		count++;
 	return count;
