@@ -71,6 +71,14 @@ static inline int compare_leading_u64(const void *a, const void *b)
 	return ORDER_OF(*x, *y);
 }
 
+/* The same with a uint32_t. */
+static inline int compare_leading_u32(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return ORDER_OF(*x, *y);
+}
+
 /* Compares structs that begin with a pid. */
 static inline int compare_leading_pid(const void *a, const void *b)
 {

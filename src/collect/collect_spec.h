@@ -54,6 +54,7 @@ struct collect_spec {
 	bool pages_named;   /* a column or the order names them: worth more than a pin */
 	bool waits;	    /* of a series: what waits for memory, where the kernel does not say */
 	bool kernel;	    /* KERNEL of each process */
+	bool bpf_maps;	    /* with it: also which maps of BPF no process holds */
 	bool gpu;	    /* GPU and DMABUF of each process, where there are GPUs */
 	unsigned names;	    /* enum process_needs of every process shown */
 	bool largest_named; /* the program names of the processes that hold most of RAM */

@@ -22,6 +22,7 @@
 #include "collect/unseen.h"
 #include "privilege/privilege.h"
 #include "source/arguments_source.h"
+#include "source/bpf_maps.h"
 #include "source/descriptors_source.h"
 #include "source/files_source.h"
 #include "source/freed_source.h"
@@ -254,6 +255,8 @@ static int open_descriptors(struct collector *c)
 		return 0;
 	}
 	r = descriptors_source_open(c->source, &why, &c->descriptors);
+	if (r == 0 && c->spec.bpf_maps)
+		descriptors_source_set_maps(c->descriptors, &c->maps);
 	if (r < 0)
 		refuse_kernel(c, diag_reason(&why, r));
 	return file_exhausted(r) ? r : 0;
@@ -482,7 +485,12 @@ int collector_open(struct collector *c, const struct collect_spec *spec)
 	if (file_exhausted(r))
 		return r;
 	c->step = COLLECT_OPENING_SOURCE;
-	r = open_source(c);
+	/* Ours are not among them: they are not loaded. */
+	r = spec->bpf_maps && spec->source != SOURCE_PROC
+		    ? bpf_maps_list(&c->proc, &c->maps_arena, &c->maps)
+		    : 0;
+	if (r == 0)
+		r = open_source(c);
 	if (r == 0)
 		r = open_files(c);
 	if (r == 0)
@@ -838,6 +846,7 @@ void collector_close(struct collector *c)
 	ram_reader_close(c->ram);
 	gpu_reader_close(c->gpu);
 	descriptors_source_close(c->descriptors);
+	arena_done(&c->maps_arena);
 	arguments_source_close(c->arguments);
 	snapshot_done(&c->snapshot);
 	snapshot_done(&c->unseen);

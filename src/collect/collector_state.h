@@ -134,6 +134,8 @@ struct collector {
 	/* Why pages are not read one by one, or their nodes are not known. */
 	char pages_reason[192];
 	char kernel_reason[160]; /* why KERNEL is not known; empty: it is */
+	struct kernel_maps maps; /* of BPF, before ours were loaded */
+	struct arena maps_arena;
 	bool looked_for_missing;
 	bool sums_files; /* of each snapshot */
 	char freed_refusal[160];

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/count.h"
 #include "base/file.h"
 #include "model/ram.h"
 #include "proc/kernel_memory.h"
@@ -17,8 +19,9 @@
 
 /* A census that contradicts the counters is repeated: much may have changed meanwhile. */
 #define TRIES 3
-/* The largest ones are named. */
-#define NAMED 10
+/* The largest ones are named, and of the processes that hold memory by descriptors. */
+#define NAMED	10
+#define HOLDERS 6
 /* Again and again, the frames are counted for at most a twenty-fifth of a CPU. */
 #define CPU_PART    25
 #define PAUSE_LEAST 2000000 /* us */
@@ -27,7 +30,7 @@
 
 struct ram_reader {
 	struct census_source *census; /* NULL: reason */
-	char reason[RAM_REASON];
+	char reason[RAM_REASON], descriptors_reason[RAM_REASON];
 	uint64_t own_maps; /* bytes that this process maps of maps of BPF */
 	struct zones zones;
 	struct ram ram;
@@ -112,17 +115,36 @@ static int shown_length(const char *name)
 	return (int)len;
 }
 
-static void name_parts_of(const struct process *p, const struct pool_result *pages,
-			  struct name_sums *all)
-{
-	for (size_t n = 0; n < pages->parts; n++) {
-		char name[2 * RAM_NAME];
-		const char *program = p->name ? p->name : p->comm;
-		int len = snprintf(name, sizeof(name), "%.*s (%d) %s", shown_length(program),
-				   program, p->pid, pages->part[n].name);
+/* The largest parts that have a process. */
+struct owned_parts {
+	struct ram_part item[NAMED];
+	size_t count;
+};
 
-		name_sums_add(all, name, (size_t)len, pages->part[n].bytes);
-	}
+/* Keeps it if it is one of the largest: "tcpdump (4711) packet rings". */
+static void offer_owned(struct owned_parts *parts, const struct process *p, const char *what,
+			uint64_t bytes)
+{
+	const char *program = p->name ? p->name : p->comm;
+	struct ram_part part = {.bytes = bytes, .pid = p->pid};
+	char name[2 * RAM_NAME];
+	size_t at = parts->count < NAMED ? parts->count++ : NAMED;
+
+	snprintf(part.process, sizeof(part.process), "%.*s", shown_length(program), program);
+	snprintf(name, sizeof(name), "%s (%d) %s", part.process, p->pid, what);
+	memcpy(part.name, name, sizeof(part.name) - 1);
+	for (; at && parts->item[at - 1].bytes < bytes; at--)
+		if (at < NAMED)
+			parts->item[at] = parts->item[at - 1];
+	if (at < NAMED)
+		parts->item[at] = part;
+}
+
+static void add_owned(struct ram_reader *r, enum ram_class class, const struct owned_parts *parts,
+		      size_t most)
+{
+	for (size_t i = 0; i < parts->count && i < most; i++)
+		ram_add_part_of(&r->ram, class, &parts->item[i]);
 }
 
 /* Names the programs of the processes that have pages of drivers. */
@@ -141,9 +163,9 @@ static int name_programs(struct proc_pool *pool, struct snapshot *s, struct proc
 }
 
 /* Which processes have pages of drivers, and of which device. */
-static int name_driver_pages(struct ram_reader *r, struct proc_pool *pool, struct snapshot *s,
-			     struct name_sums *all)
+static int name_driver_pages(struct ram_reader *r, struct proc_pool *pool, struct snapshot *s)
 {
+	struct owned_parts parts = {};
 	cleanup_free struct process **row = calloc(s->count + 1, sizeof(*row));
 	cleanup_free struct pool_result *result = calloc(s->count + 1, sizeof(*result));
 	const struct ram_figure *f = &r->ram.figure[RAM_DRIVER_MAPPED];
@@ -161,10 +183,12 @@ static int name_driver_pages(struct ram_reader *r, struct proc_pool *pool, struc
 	if (error == 0)
 		error = name_programs(pool, s, row, result, count);
 	for (size_t i = 0; i < count; i++) {
-		name_parts_of(row[i], &result[i], all);
+		for (size_t n = 0; n < result[i].parts; n++)
+			offer_owned(&parts, row[i], result[i].part[n].name,
+				    result[i].part[n].bytes);
 		free(result[i].part);
 	}
-	add_parts(r, RAM_DRIVER_MAPPED, all);
+	add_owned(r, RAM_DRIVER_MAPPED, &parts, NAMED);
 	return error;
 }
 
@@ -184,6 +208,23 @@ static uint64_t pages_of_descriptors(const struct snapshot *s)
 	for (int i = 0; i < KERNEL_KINDS; i++)
 		bytes += s->kernel.all.kind[i].unmarked;
 	return bytes / s->host.page_size * s->host.page_size;
+}
+
+/* Why nothing is known of descriptors, or of which processes. NULL: all is, or nothing was asked.
+ */
+static const char *missing_of(struct ram_reader *r, const struct snapshot *s)
+{
+	const struct kernel_held *held = &s->kernel;
+
+	if (!held->reason && !held->left_out)
+		return NULL;
+	if (held->reason)
+		snprintf(r->descriptors_reason, sizeof(r->descriptors_reason), "%s", held->reason);
+	else
+		snprintf(r->descriptors_reason, sizeof(r->descriptors_reason),
+			 "without %" PRIu32 " %s", held->left_out,
+			 count_word(held->left_out, "process", "processes"));
+	return r->descriptors_reason;
 }
 
 /* The class that a kind is in; RAM_FIGURES: several. */
@@ -210,27 +251,41 @@ static enum ram_class class_of_kind(int kind)
 /* What a process holds of a kind is named if it is so much. */
 #define HELD_LEAST ((uint64_t)1 << 20)
 
-/* Names the processes that hold memory of a class by descriptors: "tcpdump (4711) packet rings". */
+/* Names the processes that hold memory of a class by descriptors. */
 static void add_holders(struct ram_reader *r, const struct snapshot *s, enum ram_class class,
-			struct name_sums *sums)
+			size_t most)
 {
+	struct owned_parts parts = {};
+
 	for (size_t i = 0; i < s->count; i++) {
 		const struct process *p = &s->process[i];
-		const char *program = p->name ? p->name : p->comm;
 
-		for (int kind = 0; p->kernel && kind < KERNEL_KINDS; kind++) {
-			char name[PROGRAM_SHOWN + sizeof(" (4194304) ") + RAM_NAME];
-			int len;
-
-			if (class_of_kind(kind) != class ||
-			    p->kernel->kind[kind].bytes < HELD_LEAST)
-				continue;
-			len = snprintf(name, sizeof(name), "%.*s (%d) %s", shown_length(program),
-				       program, p->pid, kernel_kind_table[kind].title);
-			name_sums_add(sums, name, (size_t)len, p->kernel->kind[kind].bytes);
-		}
+		for (int kind = 0; p->kernel && kind < KERNEL_KINDS; kind++)
+			if (class_of_kind(kind) == class &&
+			    p->kernel->kind[kind].bytes >= HELD_LEAST)
+				offer_owned(&parts, p, kernel_kind_table[kind].title,
+					    p->kernel->kind[kind].bytes);
 	}
-	add_parts(r, class, sums);
+	add_owned(r, class, &parts, most);
+}
+
+/* Maps of BPF that no process holds: "BPF map 12 pinned /sys/fs/bpf/x". */
+static void add_unheld_maps(struct ram_reader *r, const struct kernel_maps *maps)
+{
+	for (size_t i = 0; i < maps->count && i < HOLDERS; i++) {
+		const struct kernel_map *map = &maps->item[i];
+		char name[2 * RAM_NAME];
+
+		if (map->bytes < HELD_LEAST)
+			break;
+		if (map->path)
+			snprintf(name, sizeof(name), "BPF map %" PRIu32 " pinned %s", map->id,
+				 map->path);
+		else
+			snprintf(name, sizeof(name), "BPF map %" PRIu32 " of %s%s", map->id,
+				 *map->program ? "program " : "no process", map->program);
+		ram_add_part(&r->ram, RAM_VMALLOC, name, map->bytes);
+	}
 }
 
 /*
@@ -240,23 +295,23 @@ static void add_holders(struct ram_reader *r, const struct snapshot *s, enum ram
 static int name_allocations(struct ram_reader *r, const struct procfs *proc, struct proc_pool *pool,
 			    struct snapshot *s, bool files)
 {
-	static const enum ram_class held[] = {RAM_DESCRIPTORS, RAM_SOCKETS};
 	const uint32_t page_size = s->host.page_size;
 	cleanup_free struct name_sums *sums = calloc(1, sizeof(*sums));
 
 	if (!sums)
 		return -ENOMEM;
-	if (files)
-		slabinfo_read(proc->fd, page_size, sums);
-	add_holders(r, s, RAM_SLAB, sums);
-	if (files)
-		vmallocinfo_read(proc->fd, page_size, sums);
-	add_holders(r, s, RAM_VMALLOC, sums);
+	if (files && slabinfo_read(proc->fd, page_size, sums) == 0)
+		add_parts(r, RAM_SLAB, sums);
+	add_holders(r, s, RAM_SLAB, HOLDERS);
+	if (files && vmallocinfo_read(proc->fd, page_size, sums) == 0)
+		add_parts(r, RAM_VMALLOC, sums);
+	add_holders(r, s, RAM_VMALLOC, HOLDERS);
+	add_unheld_maps(r, &s->kernel.unheld);
 	if (r->ram.method != RAM_COUNTERS && census_source_pools(r->census, add_ring, sums) == 0)
 		add_parts(r, RAM_NET_RINGS, sums);
-	for (size_t i = 0; i < ARRAY_SIZE(held); i++)
-		add_holders(r, s, held[i], sums);
-	return files ? name_driver_pages(r, pool, s, sums) : 0;
+	add_holders(r, s, RAM_DESCRIPTORS, NAMED);
+	add_holders(r, s, RAM_SOCKETS, NAMED);
+	return files ? name_driver_pages(r, pool, s) : 0;
 }
 
 static int split_nodes(struct ram_reader *r, const struct census *census,
@@ -325,7 +380,8 @@ static int read_census(struct ram_reader *r, const struct procfs *proc,
 				   .page_size = s->host.page_size,
 				   .cpus = s->host.cpus,
 				   .descriptors_known = s->kernel.known,
-				   .descriptors = pages_of_descriptors(s)};
+				   .descriptors = pages_of_descriptors(s),
+				   .descriptors_reason = missing_of(r, s)};
 	struct census census;
 	bool agrees = false;
 	int error = 0;
@@ -368,7 +424,8 @@ static int read_ram(struct ram_reader *r, const struct procfs *proc, struct proc
 					 .page_size = s->host.page_size,
 					 .cpus = s->host.cpus,
 					 .descriptors_known = s->kernel.known,
-					 .descriptors = pages_of_descriptors(s)};
+					 .descriptors = pages_of_descriptors(s),
+					 .descriptors_reason = missing_of(r, s)};
 	int error = r->census ? read_census(r, proc, spec, s) : 0;
 
 	if (error < 0)

@@ -57,7 +57,7 @@ int command_system(const struct options *o)
 
 	spec.files = FILES_ALL;
 	spec.ram = RAM_DETAILS;
-	spec.kernel = true;
+	spec.kernel = spec.bpf_maps = true;
 	spec.largest_named = true;
 	spec.census_method = o->exact ? CENSUS_EXACT : CENSUS_AUTO;
 	r = session_open(&session, o, &spec);

@@ -14,4 +14,7 @@ bool kernel_part_shown(const void *row, const void *of);
 /* A row is a struct kernel_object. */
 extern const struct fields kernel_object_fields;
 
+/* A row is a struct kernel_held: that of the whole machine. */
+extern const struct fields kernel_held_fields;
+
 #endif

@@ -3,6 +3,7 @@
 #include "fields/system_fields.h"
 
 #include "fields/define.h"
+#include "fields/descriptor_fields.h"
 #include "fields/gpu_fields.h"
 #include "model/files.h"
 
@@ -85,7 +86,10 @@ static FIELDS(user, &field_anon, &field_shmem);
 
 JSON_KNOWN(part_name, "name", TEXT, value_text(r->name), "what it is, or what allocated it");
 JSON_KNOWN(part_bytes, "bytes", BYTES, value_bytes(true, r->bytes), "its size");
-static FIELDS(parts, &field_part_name, &field_part_bytes);
+JSON_FIELD(part_pid, "pid", NUMBER, value_signed(r->pid, r->pid),
+	   "the process that has it. Null if there is none, or if it is not known");
+JSON_FIELD(part_process, "process", TEXT, value_text(r->pid ? r->process : NULL), "its name");
+static FIELDS(parts, &field_part_name, &field_part_bytes, &field_part_pid, &field_part_process);
 
 #undef ROW
 #define ROW const struct ram_figure *r = row
@@ -113,7 +117,7 @@ JSON_FIELD(
 	class_counter_bytes, "counter_bytes", BYTES, value_bytes(r->has_counter, r->counter),
 	"what they say: of two readings, before and after the frames were counted, the nearer one");
 JSON_FIELD(class_reason, "reason", TEXT, value_text(r->reason),
-	   "why it was not measured, or is less than its counter");
+	   "why it was not measured, or what it lacks");
 ROWS(class_parts, "parts", &parts, struct ram_part, true, ram_of(r)->part + r->part, r->parts,
      "some of it by name. Parts may overlap and need not add up", FIELD_KNOWN);
 static FIELDS(classes, &field_class, &field_class_bytes, &field_class_error, &field_class_counter,
@@ -474,10 +478,17 @@ OBJECT(books, "books", &books, r, "the values of the machine against the sums ov
 JSON_FIELD(gpu, "gpu", OBJECT,
 	   value_row(r->snapshot->gpu.sums || r->snapshot->gpu.reason ? &r->snapshot->gpu : NULL),
 	   GPU_HELP, .fields = &gpu_machine_fields);
+JSON_FIELD(
+	held, "descriptors", OBJECT,
+	value_row(r->snapshot->kernel.known || r->snapshot->kernel.reason ? &r->snapshot->kernel
+									  : NULL),
+	"memory of the kernel that processes hold by descriptors, as the column kernel has it by "
+	"process. Null of a recording that does not have it",
+	.fields = &kernel_held_fields);
 FIELDS(system_parts, &field_memory, &field_kernel_parts, &field_user_parts);
 FIELDS(system_document, &field_ram_object, &field_all_cgroups, &field_all_nodes, &field_memory,
        &field_kernel_parts, &field_user_parts, &field_across, &field_swap, &field_devices,
-       &field_zram, &field_zswap, &field_gpu, &field_files, &field_books);
+       &field_zram, &field_zswap, &field_gpu, &field_held, &field_files, &field_books);
 
 /* ---- in a snapshot ---- */
 

@@ -80,6 +80,27 @@ SENTENCES(system_gpus_said, &system_document, &gpus,
 	  "[; {gpu.unheld_dmabufs+} dma-buf{s} {has/have} no descriptor in a process: "
 	  "{gpu.unheld_dmabuf_bytes}] (zmem-bpf -o +gpu,dmabuf -s gpu,dmabuf)");
 
+/* ---- kernel memory by descriptor ---- */
+
+#define HELD  r->snapshot->kernel
+#define LARGE ((uint64_t)1 << 20)
+FLAG(all, r->all);
+FLAG(large, r->all || HELD.unheld.bytes >= LARGE);
+FLAG(no_maps, HELD.unheld.known && !HELD.unheld.count);
+static FIELDS(held, &field_all, &field_large, &field_no_maps);
+
+SENTENCES(
+	system_held_said, &system_document, &held,
+	"{?all}Processes hold {descriptors.bytes} of kernel memory by descriptors (zmem-bpf -o +kernel "
+	"-s kernel).",
+	"{descriptors.unread_processes+} process{es} {is/are} not among those that hold kernel memory by "
+	"descriptors: {it/they} could not be read, or not in time.",
+	"What processes hold by descriptors is not known: {descriptors.reason}.",
+	"{?all}{?no_maps}Each map of BPF has a descriptor in a process.",
+	"{?large}{descriptors.bpf_maps_of_no_process+} map{s} of BPF {has/have} no descriptor in a "
+	"process and take {descriptors.bpf_maps_bytes}[: {descriptors.bpf_maps*3: [{path}||program {program}||map {id}][ {bytes}]}].",
+	"{?all}Which maps of BPF have no process is not known: {descriptors.bpf_maps_reason}.");
+
 /* ---- in lines of top and doctor ---- */
 
 SENTENCES(ram_deleted_said, &ram_fields, NULL,

@@ -9,7 +9,7 @@
 #define NODES_SHOWN 8 /* have a column of their own */
 
 extern const struct sentences system_method_said, system_no_cgroups_said, system_no_nodes_said,
-	system_nodes_said, system_gpus_said;
+	system_nodes_said, system_gpus_said, system_held_said;
 
 /* Rows are struct ram, the second one of the struct ram that changes are counted from. */
 extern const struct sentences ram_deleted_said, ram_state_said;

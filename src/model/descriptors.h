@@ -59,6 +59,27 @@ struct kernel_object {
 #define KERNEL_OBJECTS_MAX 256
 #define KERNEL_OWN_MAX	   8 /* of a process */
 
+/*
+ * A map of BPF that no process has a descriptor of: a file of bpffs, a program or another map
+ * holds it.
+ */
+struct kernel_map {
+	uint32_t id;
+	bool sized; /* `bytes` is known */
+	uint64_t bytes;
+	char name[16];	  /* empty: it has none */
+	char program[16]; /* the name of one that uses it; empty: none was found */
+	const char *path; /* of a file that holds it, any bytes; NULL: none was found */
+};
+
+struct kernel_maps {
+	bool known;
+	const char *reason;	       /* why not; NULL: it is, or was not asked for */
+	const struct kernel_map *item; /* the largest first */
+	size_t count;
+	uint64_t bytes; /* of all that have a size */
+};
+
 /* What a snapshot has beside the shares of its processes. */
 struct kernel_held {
 	const char *reason; /* why nothing is known; NULL: it is, or was not asked for */
@@ -70,6 +91,7 @@ struct kernel_held {
 	const struct kernel_object *own;
 	size_t owns;
 	struct kernel_shares all; /* the sum of all processes */
+	struct kernel_maps unheld;
 };
 
 /* The largest objects of a process, and how many. */

@@ -79,19 +79,24 @@ const char *ram_method_name(enum ram_method method)
 	return name[method];
 }
 
-void ram_add_part(struct ram *ram, enum ram_class class, const char *name, uint64_t bytes)
+void ram_add_part_of(struct ram *ram, enum ram_class class, const struct ram_part *part)
 {
 	struct ram_figure *f = &ram->figure[class];
-	struct ram_part *part;
 
 	if (ram->parts == RAM_PARTS_MAX || (f->parts && f->part + f->parts != ram->parts))
 		return;
 	if (!f->parts)
 		f->part = (uint16_t)ram->parts;
-	part = &ram->part[ram->parts++];
-	snprintf(part->name, sizeof(part->name), "%s", name);
-	part->bytes = bytes;
+	ram->part[ram->parts++] = *part;
 	f->parts++;
+}
+
+void ram_add_part(struct ram *ram, enum ram_class class, const char *name, uint64_t bytes)
+{
+	struct ram_part part = {.bytes = bytes};
+
+	snprintf(part.name, sizeof(part.name), "%s", name);
+	ram_add_part_of(ram, class, &part);
 }
 
 static uint64_t known_bytes(const struct ram *ram, enum ram_class class)
@@ -285,6 +290,35 @@ static uint64_t set_counter(struct split *s, enum ram_class class)
 	return distance(before.bytes, after.bytes);
 }
 
+/* Moves bytes of frames without a mark to a class, as many as its counter says and there are. */
+static uint64_t move_unmarked(struct split *s, enum ram_class class, struct reading v)
+{
+	struct ram_figure *f = &s->ram->figure[class];
+	uint64_t bytes = v.bytes < s->unmarked ? v.bytes : s->unmarked;
+
+	if (!v.known)
+		return 0;
+	s->unmarked -= bytes;
+	if (bytes < v.bytes)
+		f->reason = "less than its counter: no more pages were left";
+	f->exists = f->known = true;
+	f->bytes += bytes;
+	return bytes;
+}
+
+/* What processes hold by descriptors: never more than there is without a mark. */
+static void name_descriptors(struct split *s)
+{
+	struct ram_figure *f = &s->ram->figure[RAM_DESCRIPTORS];
+
+	move_unmarked(s, RAM_DESCRIPTORS,
+		      (struct reading){s->from->descriptors_known, s->from->descriptors});
+	if (f->known && f->bytes < s->from->descriptors)
+		f->reason = "less than processes hold: no more pages were left";
+	if (s->from->descriptors_reason)
+		f->reason = s->from->descriptors_reason;
+}
+
 /* ---- from the counters alone ---- */
 
 static void set_from_counter(struct split *s, enum ram_class class)
@@ -309,10 +343,9 @@ void ram_from_counters(const struct ram_sources *from, const char *reason, struc
 	snprintf(ret->reason, sizeof(ret->reason), "%s", reason);
 	for (int i = 0; i < RAM_FIGURES; i++)
 		set_from_counter(&s, (enum ram_class)i);
-	ret->figure[RAM_DESCRIPTORS] = (struct ram_figure){.class = RAM_DESCRIPTORS,
-							   .exists = from->descriptors_known,
-							   .known = from->descriptors_known,
-							   .bytes = from->descriptors};
+	/* It is a part of what the counters leave. */
+	ret->figure[RAM_DESCRIPTORS] =
+		(struct ram_figure){.class = RAM_DESCRIPTORS, .reason = from->descriptors_reason};
 	for (int i = 0; i < RAM_CLASSES; i++) {
 		struct ram_figure *f = &ret->figure[i];
 
@@ -337,11 +370,10 @@ void ram_from_counters(const struct ram_sources *from, const char *reason, struc
 		return;
 	}
 	/* Counters lag, so their sum may be more. */
-	ret->figure[RAM_UNNAMED] =
-		(struct ram_figure){.class = RAM_UNNAMED,
-				    .exists = true,
-				    .known = true,
-				    .bytes = ret->frames > sum ? ret->frames - sum : 0};
+	s.unmarked = ret->frames > sum ? ret->frames - sum : 0;
+	name_descriptors(&s);
+	ret->figure[RAM_UNNAMED] = (struct ram_figure){
+		.class = RAM_UNNAMED, .exists = true, .known = true, .bytes = s.unmarked};
 }
 
 /* ---- from a census ---- */
@@ -384,22 +416,6 @@ static void set(struct split *s, enum ram_class class, uint64_t bytes, uint64_t 
 	f->bytes = bytes;
 	f->error = error;
 	f->sampled = s->ram->method == RAM_SAMPLE;
-}
-
-/* Moves bytes of frames without a mark to a class, as many as its counter says and there are. */
-static uint64_t move_unmarked(struct split *s, enum ram_class class, struct reading v)
-{
-	struct ram_figure *f = &s->ram->figure[class];
-	uint64_t bytes = v.bytes < s->unmarked ? v.bytes : s->unmarked;
-
-	if (!v.known)
-		return 0;
-	s->unmarked -= bytes;
-	if (bytes < v.bytes)
-		f->reason = "less than its counter: no more pages were left";
-	f->exists = f->known = true;
-	f->bytes += bytes;
-	return bytes;
 }
 
 static void add_part(struct split *s, enum ram_class class, const char *name, uint64_t bytes)
@@ -650,8 +666,6 @@ static void name_unmarked(struct split *s, const struct census *c)
 				v, (struct reading){true, mappable < mapped ? mappable : mapped});
 		move_unmarked(s, class, v);
 	}
-	move_unmarked(s, RAM_DESCRIPTORS,
-		      (struct reading){s->from->descriptors_known, s->from->descriptors});
 	if (secondary.known && secondary.bytes)
 		add_part(s, RAM_PAGE_TABLES, "of KVM and IOMMUs",
 			 move_unmarked(s, RAM_PAGE_TABLES, secondary));
@@ -664,6 +678,8 @@ static void name_unmarked(struct split *s, const struct census *c)
 		move_unmarked(s, RAM_LARGE_KMALLOC,
 			      reading_less(slab_counter(m),
 					   (struct reading){true, s->ram->figure[RAM_SLAB].bytes}));
+	/* What counters say comes first: this is of another moment. */
+	name_descriptors(s);
 }
 
 static void name_blocks(struct split *s, const struct scaled *v)

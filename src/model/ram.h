@@ -23,6 +23,8 @@
 #ifndef ZMEM_MODEL_RAM_H
 #define ZMEM_MODEL_RAM_H
 
+#include <sys/types.h>
+
 #include "model/census.h"
 #include "model/system.h"
 #include "model/zones.h"
@@ -67,7 +69,8 @@ struct ram_class_info {
 
 extern const struct ram_class_info ram_class_table[RAM_FIGURES];
 
-#define RAM_NAME 64
+#define RAM_NAME    64
+#define RAM_PROCESS 33 /* with the end of the text */
 
 /*
  * Parts of page cache and of shared memory. A page that is in no page table may be of a file that a
@@ -80,9 +83,11 @@ extern const struct ram_class_info ram_class_table[RAM_FIGURES];
 struct ram_part {
 	char name[RAM_NAME]; /* any bytes; a longer name is cut */
 	uint64_t bytes;
+	pid_t pid; /* of the process that has it; 0: none does, or it is not known */
+	char process[RAM_PROCESS]; /* its name, also in `name` */
 };
 
-#define RAM_PARTS_MAX 128
+#define RAM_PARTS_MAX 160
 #define RAM_REASON    160
 
 struct ram_figure {
@@ -94,7 +99,7 @@ struct ram_figure {
 	uint64_t bytes;
 	uint64_t error;	  /* bytes: half of the interval in which it is with 95 % */
 	uint64_t counter; /* bytes; of two readings, before and after the census, the nearer one */
-	const char *reason;   /* why it is not known, or is less than its counter; NULL */
+	const char *reason;   /* why it is not known, or what it lacks; NULL */
 	uint16_t part, parts; /* in ram.part[] */
 };
 
@@ -182,6 +187,8 @@ struct ram_sources {
 	 * mapped, pipes, rings of events. */
 	bool descriptors_known;
 	uint64_t descriptors; /* bytes */
+	/* Why they are not known, or what is missing. NULL: nothing, or they were not asked for. */
+	const char *descriptors_reason;
 };
 
 /*
@@ -197,5 +204,7 @@ void ram_from_counters(const struct ram_sources *from, const char *reason, struc
 
 /* Appends a part to a class; without room it is left out. The parts of a class come in a row. */
 void ram_add_part(struct ram *ram, enum ram_class class, const char *name, uint64_t bytes);
+/* The same of a part that may have a process. */
+void ram_add_part_of(struct ram *ram, enum ram_class class, const struct ram_part *part);
 
 #endif

@@ -311,6 +311,8 @@ static const struct member ram_figure_members[] = {
 static const struct member ram_part_members[] = {
 	CHARS(ID_RAM + 16, struct ram_part, name),
 	INT(ID_RAM + 17, struct ram_part, bytes, 0),
+	INT(ID_RAM + 18, struct ram_part, pid, INT_MAX),
+	CHARS(ID_RAM + 19, struct ram_part, process),
 };
 
 /* Files of shared memory. A frame without a list has the time 0. */

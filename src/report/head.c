@@ -79,6 +79,18 @@ static void offer_classes(const struct ram *ram, const enum ram_class *class, si
 			offer(h, ram_class_table[class[i]].title, ram->figure[class[i]].bytes);
 }
 
+/* Pages that processes hold by descriptors, with the process if one has most of them. */
+static void offer_held(const struct ram *ram, struct holders *h)
+{
+	const struct ram_figure *f = &ram->figure[RAM_DESCRIPTORS];
+	const struct ram_part *first = f->parts ? &ram->part[f->part] : NULL;
+
+	if (first && first->bytes > f->bytes / 2)
+		offer(h, first->name, first->bytes);
+	else
+		offer_classes(ram, &f->class, 1, h);
+}
+
 static void find_kernel(const struct head *h, struct holders *ret)
 {
 	static const enum ram_class classes[] = {RAM_SLAB,	  RAM_LARGE_KMALLOC,
@@ -99,6 +111,7 @@ static void find_kernel(const struct head *h, struct holders *ret)
 
 	if (h->overview.counted) {
 		offer_classes(h->ram, classes, ARRAY_SIZE(classes), ret);
+		offer_held(h->ram, ret);
 		return;
 	}
 	account_split(&h->snapshot->system, &a);

@@ -16,7 +16,7 @@ void render_system_json(struct strbuf *out, const struct system_report *r)
 
 	head_begin(&head, r->snapshot, r->ram, NULL);
 	head.kills_today = r->kills_today;
-	json_document_begin(w, "zmem.system", "2.5", r->snapshot);
+	json_document_begin(w, "zmem.system", "2.6", r->snapshot);
 	json_measured(w, r->balance);
 	json_newline(w);
 	json_head(w, &head);

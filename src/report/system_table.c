@@ -690,6 +690,7 @@ static void put_short(struct page *p, const struct findings *findings)
 	head_print(p->line.out, &head, HEAD_LINES);
 	put_hints(p, findings);
 	say_of(p, &system_gpus_said);
+	say_of(p, &system_held_said);
 	say_of(p, &system_method_said);
 	summary_print(p->line.out, p->r->balance, &style);
 	if (!p->r->snapshot->recorded)
@@ -700,6 +701,7 @@ static void put_long(struct page *p, const struct findings *findings)
 {
 	put_ram_long(p);
 	put_hints(p, findings);
+	say_of(p, &system_held_said);
 	say_of(p, &system_method_said);
 	put_across(p);
 	put_swap(p);

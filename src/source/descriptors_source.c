@@ -10,14 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/parse.h"
 #include "load/bpf_load.h"
+#include "source/bpf_maps.h"
 #include "source/iterator.h"
 #include "source/source.h"
 #include "zmem/descriptors.h"
@@ -28,10 +29,9 @@
 #define LARGEST_US 200000
 
 /* Records of large objects. With more of them KERNEL is not known. */
-#define RECORDS_MAX (1U << 20)
+#define RECORDS_MAX	    (1U << 20)
 
-/* Maps of BPF whose size is asked for, one by one. */
-#define MAPS_MAX 8192
+#define FIRST_PID_NAMESPACE 0xeffffffcU /* PROC_PID_INIT_INO */
 
 struct descriptors_source {
 	struct bpf_handle handle;
@@ -42,6 +42,8 @@ struct descriptors_source {
 	const struct procfs *proc;
 	struct snapshot *snapshot;
 	bool too_many;
+	bool unread;			/* processes that may hold any map */
+	const struct kernel_maps *maps; /* all of them; NULL: not asked for */
 };
 
 int descriptors_source_open(const struct source *from, struct diag *diag,
@@ -215,60 +217,23 @@ static int read_largest(struct descriptors_source *s, pid_t from)
 		if (r != 1) {
 			forget(s, rest[i]);
 			leave_out(s->snapshot, rest[i], PSS_TIMEOUT);
+			s->unread = true;
 		}
 	}
 	return 0;
 }
 
-/* ---- maps of BPF ---- */
+/* ---- sharing ---- */
 
-/* The number behind a key of a text: "memlock:\t4096". */
-static bool find_number(const char *text, const char *key, uint64_t *ret)
-{
-	const char *line = strstr(text, key);
-
-	if (!line)
-		return false;
-	line += strlen(key);
-	line += strspn(line, " \t");
-	return parse_u64(line, strspn(line, "0123456789"), UINT64_MAX, ret) == 0;
-}
-
-/* A ring of `size` bytes: three pages, and the addresses of all, those of the data twice. */
-static uint64_t ring_bytes(uint64_t size)
-{
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-
-	return size + 3 * page + (3 + 2 * (size / page)) * sizeof(void *);
-}
-
-/*
- * The kernel computes the size of a map for fdinfo alone (map_mem_usage, since Linux 6.4; an
- * estimate since 5.11, which is 0 for rings). It is read of a descriptor that leads to the map.
- * Returns false if it is another one by now, or may not be read.
- */
+/* False if the descriptor leads to another map by now, or may not be read. */
 static bool read_map_size(const struct procfs *proc, const struct zmem_descriptor *d, uint64_t *ret)
 {
-	char path[48], text[2048];
-	ssize_t len;
-	uint64_t id, type, size;
+	char path[48];
+	uint64_t id;
 
 	snprintf(path, sizeof(path), "%d/fdinfo/%u", d->pid, d->fd);
-	len = procfs_read(proc, path, text, sizeof(text) - 1);
-	if (len <= 0)
-		return false;
-	text[len] = '\0';
-	if (!find_number(text, "map_id:", &id) || id != d->own ||
-	    !find_number(text, "memlock:", ret))
-		return false;
-	if (*ret == 0 && find_number(text, "map_type:", &type) &&
-	    find_number(text, "max_entries:", &size) &&
-	    (type == BPF_MAP_TYPE_RINGBUF || type == BPF_MAP_TYPE_USER_RINGBUF))
-		*ret = ring_bytes(size);
-	return true;
+	return bpf_maps_size(proc, path, &id, ret) && id == d->own;
 }
-
-/* ---- sharing ---- */
 
 static int compare_records(const void *pa, const void *pb)
 {
@@ -324,7 +289,7 @@ static void size_map(struct descriptors_source *s, size_t first, size_t end, siz
 {
 	bool known = false;
 
-	for (size_t i = first; i < end && !known && *maps < MAPS_MAX; i++, (*maps)++)
+	for (size_t i = first; i < end && !known && *maps < BPF_MAPS_MAX; i++, (*maps)++)
 		known = read_map_size(s->proc, &s->record[i], &o->bytes);
 	for (size_t i = first; i < end && !known; i++) {
 		struct process *p = snapshot_find(s->snapshot, s->record[i].pid);
@@ -559,6 +524,68 @@ int descriptors_source_freed(struct descriptors_source *s, const struct descript
 	return 0;
 }
 
+/* ---- maps of no process ---- */
+
+void descriptors_source_set_maps(struct descriptors_source *s, const struct kernel_maps *maps)
+{
+	s->maps = maps;
+}
+
+/* The iterator meets those of our pid namespace and of those within it: all of the first one. */
+static bool meets_all(const struct procfs *proc)
+{
+	struct stat st;
+
+	return fstatat(proc->fd, "self/ns/pid", &st, 0) == 0 && st.st_ino == FIRST_PID_NAMESPACE;
+}
+
+/* The ids of maps that processes have descriptors of, in ascending order. NULL without memory. */
+static uint32_t *list_held(const struct descriptors_source *s, size_t *ret_count)
+{
+	uint32_t *held = calloc(s->count + 1, sizeof(*held));
+
+	*ret_count = 0;
+	for (size_t i = 0; held && i < s->count; i++)
+		if (s->record[i].kind == ZMEM_DESCRIPTOR_BPF_MAP)
+			held[(*ret_count)++] = (uint32_t)s->record[i].own;
+	if (*ret_count)
+		qsort(held, *ret_count, sizeof(*held), compare_leading_u32);
+	return held;
+}
+
+/* Of the maps that were there before, those that no process holds now. */
+static int find_unheld(struct descriptors_source *s)
+{
+	struct kernel_maps *unheld = &s->snapshot->kernel.unheld;
+	struct kernel_map *item;
+	cleanup_free uint32_t *held = NULL;
+	size_t count;
+
+	if (!s->maps)
+		return 0;
+	*unheld = (struct kernel_maps){.reason = s->maps->reason};
+	if (s->maps->known && (s->unread || !meets_all(s->proc)))
+		unheld->reason = s->unread ? "not all processes were read"
+					   : "this is not the first pid namespace";
+	if (!s->maps->known || unheld->reason)
+		return 0;
+	held = list_held(s, &count);
+	unheld->item = item =
+		arena_alloc(&s->snapshot->arena, (s->maps->count + 1) * sizeof(*item));
+	if (!held || !item)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->maps->count; i++) {
+		const struct kernel_map *map = &s->maps->item[i];
+
+		if (count && bsearch(&map->id, held, count, sizeof(*held), compare_leading_u32))
+			continue;
+		item[unheld->count++] = *map;
+		unheld->bytes += map->bytes;
+	}
+	unheld->known = true;
+	return 0;
+}
+
 /* ---- a reading ---- */
 
 static int begin(struct snapshot *snapshot)
@@ -600,7 +627,7 @@ int descriptors_source_read(struct descriptors_source *s, const struct procfs *p
 	s->proc = proc;
 	s->snapshot = snapshot;
 	s->count = 0;
-	s->too_many = false;
+	s->too_many = s->unread = false;
 	if (r == 0)
 		r = read_descriptors(s, NULL, start + READ_US);
 	if (r == 0)
@@ -609,6 +636,8 @@ int descriptors_source_read(struct descriptors_source *s, const struct procfs *p
 		r = -E2BIG;
 	if (r >= 0)
 		r = share_objects(s);
+	if (r == 0)
+		r = find_unheld(s);
 	if (r == 0)
 		end(snapshot);
 	return r;

@@ -17,6 +17,11 @@ struct source;
  */
 int descriptors_source_open(const struct source *from, struct diag *diag,
 			    struct descriptors_source **ret);
+/*
+ * Readings tell which of these maps of BPF no process has a descriptor of. They were listed before:
+ * a map that a process makes meanwhile is not among them. They are borrowed.
+ */
+void descriptors_source_set_maps(struct descriptors_source *s, const struct kernel_maps *maps);
 /* NULL is accepted. */
 void descriptors_source_close(struct descriptors_source *s);
 

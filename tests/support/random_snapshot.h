@@ -305,6 +305,27 @@ static inline void random_gpu(struct random *r, struct snapshot *s)
 	s->gpu.sums = sums;
 }
 
+/* Maps of BPF of no process, which a recording does not have. */
+static inline void random_maps(struct random *r, struct snapshot *s)
+{
+	struct kernel_maps *maps = &s->kernel.unheld;
+	struct kernel_map *item = random_checked(arena_zalloc(&s->arena, 6, sizeof(*item)));
+
+	*maps = (struct kernel_maps){.known = random_below(r, 2), .item = item};
+	maps->reason = maps->known || random_below(r, 2) ? NULL : random_text(r, s);
+	maps->count = maps->known ? random_below(r, 6) : 0;
+	for (size_t i = 0; i < maps->count; i++) {
+		item[i] =
+			(struct kernel_map){.id = (uint32_t)random_below(r, 1000),
+					    .sized = random_below(r, 2),
+					    .path = random_below(r, 2) ? random_text(r, s) : NULL};
+		item[i].bytes = item[i].sized ? random_value(r) >> 9 : 0;
+		snprintf(item[i].program, sizeof(item[i].program), "%s",
+			 random_below(r, 2) ? "<p>" : "");
+		maps->bytes += item[i].bytes;
+	}
+}
+
 /* What descriptors hold: some kinds of each process that has the counter. */
 static inline void random_kernel(const struct random *from, struct snapshot *s)
 {
@@ -314,6 +335,7 @@ static inline void random_kernel(const struct random *from, struct snapshot *s)
 	if (!s->kernel.known && random_below(r, 2))
 		s->kernel.reason = random_text(r, s);
 	s->kernel.left_out = (uint32_t)random_below(r, 3);
+	random_maps(r, s);
 	for (size_t i = 0; i < s->count; i++) {
 		struct kernel_shares *shares;
 

@@ -184,6 +184,76 @@ FIXTURE_TEST(few_unmarked)
 	assert_non_null(f->ram.figure[RAM_VMALLOC].reason);
 }
 
+static void set_held(struct fixture *f, uint64_t mib)
+{
+	f->from.descriptors_known = true;
+	f->from.descriptors = mib * MIB;
+}
+
+/* What processes hold by descriptors is taken from what has no name: the sum stays. */
+FIXTURE_TEST(descriptors)
+{
+	uint64_t unnamed;
+
+	assert_true(split(f));
+	unnamed = f->ram.figure[RAM_UNNAMED].bytes;
+	assert_false(f->ram.figure[RAM_DESCRIPTORS].known);
+	assert_null(f->ram.figure[RAM_DESCRIPTORS].reason);
+	set_held(f, 30);
+	assert_true(split(f));
+	assert_class(&f->ram, RAM_DESCRIPTORS, 30);
+	assert_int_equal(f->ram.figure[RAM_UNNAMED].bytes, unnamed - 30 * MIB);
+	assert_int_equal(sum(&f->ram), 1000 * MIB);
+	/* Nothing is held, which is known. */
+	set_held(f, 0);
+	assert_true(split(f));
+	assert_class(&f->ram, RAM_DESCRIPTORS, 0);
+	assert_true(f->ram.figure[RAM_DESCRIPTORS].exists);
+	/* More than has no name: it changed meanwhile. */
+	set_held(f, 5000);
+	assert_true(split(f));
+	assert_class(&f->ram, RAM_UNNAMED, 0);
+	assert_true(f->ram.figure[RAM_DESCRIPTORS].bytes <= unnamed);
+	assert_int_equal(sum(&f->ram), 1000 * MIB);
+	assert_non_null(strstr(f->ram.figure[RAM_DESCRIPTORS].reason, "less than"));
+	/* Some processes were not read; nothing was. */
+	set_held(f, 30);
+	f->from.descriptors_reason = "without 2 processes";
+	assert_true(split(f));
+	assert_class(&f->ram, RAM_DESCRIPTORS, 30);
+	assert_string_equal(f->ram.figure[RAM_DESCRIPTORS].reason, "without 2 processes");
+	f->from.descriptors_known = false;
+	f->from.descriptors_reason = "why";
+	assert_true(split(f));
+	assert_false(f->ram.figure[RAM_DESCRIPTORS].known);
+	assert_string_equal(f->ram.figure[RAM_DESCRIPTORS].reason, "why");
+	assert_int_equal(f->ram.figure[RAM_UNNAMED].bytes, unnamed);
+}
+
+/* Likewise of counters. */
+FIXTURE_TEST(descriptors_of_counters)
+{
+	uint64_t unnamed;
+
+	ram_from_counters(&f->from, "why", &f->ram);
+	unnamed = f->ram.figure[RAM_UNNAMED].bytes;
+	assert_false(f->ram.figure[RAM_DESCRIPTORS].known);
+	set_held(f, 3);
+	ram_from_counters(&f->from, "why", &f->ram);
+	assert_class(&f->ram, RAM_DESCRIPTORS, 3);
+	assert_int_equal(f->ram.figure[RAM_UNNAMED].bytes, unnamed - 3 * MIB);
+	set_held(f, 5000);
+	ram_from_counters(&f->from, "why", &f->ram);
+	assert_class(&f->ram, RAM_UNNAMED, 0);
+	assert_int_equal(f->ram.figure[RAM_DESCRIPTORS].bytes, unnamed);
+	assert_int_equal(sum(&f->ram), 1000 * MIB);
+	f->from.descriptors_known = false;
+	f->from.descriptors_reason = "this needs BPF";
+	ram_from_counters(&f->from, "why", &f->ram);
+	assert_false(f->ram.figure[RAM_DESCRIPTORS].known);
+	assert_string_equal(f->ram.figure[RAM_DESCRIPTORS].reason, "this needs BPF");
+}
+
 /* A class that its counter contradicts: no census, and the reason names it. */
 TEST(contradictions)
 {

@@ -575,7 +575,7 @@ TEST(memory)
 	assert_int_equal(snapshot_encode(&next, &s, &delta), 0);
 	assert_int_equal(snapshot_decode(key.data, key.len, NULL, &memory, &back), 0);
 	assert_uint_in_range(memory.used, 100 * sizeof(struct process),
-			     400 * sizeof(struct process));
+			     500 * sizeof(struct process));
 	memory.used = 1000;
 	assert_int_equal(snapshot_decode(delta.data, delta.len, &s, &memory, &back), 0);
 	used = memory.used;

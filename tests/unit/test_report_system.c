@@ -257,6 +257,61 @@ TEST(cgroups)
 		      &(struct table_style){.header = true, .width = 80});
 }
 
+static void hold(struct kernel_held *held, enum zmem_descriptor_kind kind, uint64_t bytes)
+{
+	held->all.kind[kind].bytes = bytes;
+	held->all.kind[kind].descriptors = 3;
+}
+
+/* What descriptors hold, all of it and in part; maps of BPF of no process; why it is not known. */
+TEST(descriptors)
+{
+	static const struct table_style terminal = {.header = true, .width = 80};
+	static const struct kernel_map maps[] = {
+		{7, true, 64 * MIB, "tc_\033map", "", "/sys/fs/bpf/tc/a\xff"},
+		{12, true, 2 * MIB, "counts", "watch_exec"},
+		{9, true, 4096, "", "", NULL},
+		{8, false, 0, "old", "", NULL},
+	};
+	struct kernel_held *held;
+	struct system_report r;
+	struct sample s;
+	struct ram ram;
+
+	ordinary(&s, &r);
+	census(&ram);
+	figure(&ram, RAM_DESCRIPTORS, 300 * MIB, 0);
+	ram.figure[RAM_UNNAMED].bytes -= 100 * MIB;
+	ram.figure[RAM_DESCRIPTORS].reason = "without 2 processes";
+	ram_add_part_of(
+		&ram, RAM_DESCRIPTORS,
+		&(struct ram_part){"tcpdump (4711) packet rings", 200 * MIB, 4711, "tcpdump"});
+	ram_add_part_of(&ram, RAM_DESCRIPTORS,
+			&(struct ram_part){"a\033b (12) pipes", 100 * MIB, 12, "a\033b"});
+	r.ram = &ram;
+	held = &s.snapshot.kernel;
+	*held = (struct kernel_held){
+		.known = true,
+		.left_out = 2,
+		.unheld = {true, NULL, maps, ARRAY_SIZE(maps), 66 * MIB + 4096}};
+	kernel_shares_clear(&held->all);
+	hold(held, ZMEM_DESCRIPTOR_PACKET, 200 * MIB);
+	hold(held, ZMEM_DESCRIPTOR_PIPE, 101 * MIB);
+	check("system_descriptors.json", "system_descriptors.txt", &r, terminal);
+	r.all = false;
+	golden_render("system_descriptors_short.txt", render_system_table, &r, &terminal);
+	/* None, which is something else than not known. */
+	r.all = true;
+	held->unheld = (struct kernel_maps){.known = true};
+	golden_render("system_no_maps.txt", render_system_table, &r, &terminal);
+	held->unheld = (struct kernel_maps){.reason = "there are too many"};
+	golden_render("system_unknown_maps.txt", render_system_table, &r, &terminal);
+	*held = (struct kernel_held){.reason = "this needs BPF"};
+	ram.figure[RAM_DESCRIPTORS] =
+		(struct ram_figure){.class = RAM_DESCRIPTORS, .reason = "this needs BPF"};
+	check("system_no_descriptors.json", "system_no_descriptors.txt", &r, terminal);
+}
+
 TEST(frames)
 {
 	static const struct table_style terminal = {.header = true, .width = 80};
