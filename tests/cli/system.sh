@@ -43,7 +43,7 @@ if need counters 'each page frame is counted'; then
 		(.class | IN("free", "anon", "page_cache", "shmem", "slab", "page_tables", "hugetlb", "reserved"))) |
 		(.bytes - .counter_bytes | fabs) < 134217728] | length == 8 and all'
 	expect_json 'slab has the names of caches' '.ram.classes[] | select(.class == "slab") | .parts |
-		length == 10 and all(.bytes > 0 and (.name | length) > 0)'
+		length >= 10 and all(.bytes > 0 and (.name | length) > 0)'
 	zmem system --json --by cgroup
 	expect_json 'by cgroup: what is charged, largest first' '.cgroups | length > 0 and
 		(map(.bytes) == (map(.bytes) | sort | reverse)) and
