@@ -147,9 +147,16 @@ static void add_owned(struct ram_reader *r, enum ram_class class, const struct o
 		ram_add_part_of(&r->ram, class, &parts->item[i]);
 }
 
+static int name_programs(struct proc_pool *pool, struct snapshot *s, struct process_list *found)
+{
+	int r = found->count ? enrich_names(pool, s) : 0;
+
+	return r < 0 ? r : enrich_programs(pool, s, found);
+}
+
 /* Names the programs of the processes that have pages of drivers. */
-static int name_programs(struct proc_pool *pool, struct snapshot *s, struct process *const *row,
-			 const struct pool_result *pages, size_t count)
+static int name_drivers(struct proc_pool *pool, struct snapshot *s, struct process *const *row,
+			const struct pool_result *pages, size_t count)
 {
 	cleanup(process_list_done) struct process_list found = {};
 	int r = process_list_reserve(&found, count);
@@ -157,9 +164,7 @@ static int name_programs(struct proc_pool *pool, struct snapshot *s, struct proc
 	for (size_t i = 0; r == 0 && i < count; i++)
 		if (pages[i].parts)
 			found.item[found.count++] = row[i];
-	if (r == 0 && found.count)
-		r = enrich_names(pool, s);
-	return r < 0 ? r : enrich_programs(pool, s, &found);
+	return r < 0 ? r : name_programs(pool, s, &found);
 }
 
 /* Which processes have pages of drivers, and of which device. */
@@ -181,7 +186,7 @@ static int name_driver_pages(struct ram_reader *r, struct proc_pool *pool, struc
 			row[count++] = &s->process[i];
 	error = pool_read(pool, POOL_DRIVERS, true, row, count, result);
 	if (error == 0)
-		error = name_programs(pool, s, row, result, count);
+		error = name_drivers(pool, s, row, result, count);
 	for (size_t i = 0; i < count; i++) {
 		for (size_t n = 0; n < result[i].parts; n++)
 			offer_owned(&parts, row[i], result[i].part[n].name,
@@ -251,6 +256,24 @@ static enum ram_class class_of_kind(int kind)
 /* What a process holds of a kind is named if it is so much. */
 #define HELD_LEAST ((uint64_t)1 << 20)
 
+/* Names the programs of the processes that hold so much of a kind. */
+static int name_holders(struct proc_pool *pool, struct snapshot *s)
+{
+	cleanup(process_list_done) struct process_list found = {};
+	int r = process_list_reserve(&found, s->count);
+
+	for (size_t i = 0; r == 0 && i < s->count; i++) {
+		const struct kernel_shares *shares = s->process[i].kernel;
+		bool holds = false;
+
+		for (int kind = 0; shares && kind < KERNEL_KINDS; kind++)
+			holds |= shares->kind[kind].bytes >= HELD_LEAST;
+		if (holds)
+			found.item[found.count++] = &s->process[i];
+	}
+	return r < 0 ? r : name_programs(pool, s, &found);
+}
+
 /* Names the processes that hold memory of a class by descriptors. */
 static void add_holders(struct ram_reader *r, const struct snapshot *s, enum ram_class class,
 			size_t most)
@@ -297,9 +320,13 @@ static int name_allocations(struct ram_reader *r, const struct procfs *proc, str
 {
 	const uint32_t page_size = s->host.page_size;
 	cleanup_free struct name_sums *sums = calloc(1, sizeof(*sums));
+	int error;
 
 	if (!sums)
 		return -ENOMEM;
+	error = files && pool ? name_holders(pool, s) : 0;
+	if (error < 0)
+		return error;
 	if (files && slabinfo_read(proc->fd, page_size, sums) == 0)
 		add_parts(r, RAM_SLAB, sums);
 	add_holders(r, s, RAM_SLAB, HOLDERS);

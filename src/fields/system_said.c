@@ -83,7 +83,7 @@ SENTENCES(system_gpus_said, &system_document, &gpus,
 /* ---- kernel memory by descriptor ---- */
 
 #define HELD  r->snapshot->kernel
-#define LARGE ((uint64_t)1 << 20)
+#define LARGE ((uint64_t)8 << 20) /* more than programs that just ended leave behind */
 FLAG(all, r->all);
 FLAG(large, r->all || HELD.unheld.bytes >= LARGE);
 FLAG(no_maps, HELD.unheld.known && !HELD.unheld.count);

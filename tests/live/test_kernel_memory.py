@@ -22,7 +22,8 @@ import sys
 import tempfile
 
 import paths  # noqa: F401
-from outcome import PROGRAM, exit_code, need, read, result, run_checks, see_own_processes_only, wait_until
+from outcome import (MEMORY_CGROUPS, PROGRAM, cgroup_removed, exit_code, need, read, result, run_checks, see_own_processes_only,
+                     wait_until, write)
 
 MIB = 1 << 20
 SIZE = 64 * MIB
@@ -374,6 +375,29 @@ def check_sharing():
         result(abs(part(group, "pipe")["bytes"] - SIZE) < SIZE // 50, "a group has it once", group["kernel_parts"])
 
 
+def check_groups():
+    """Rows of groups have it on request, by kind, and what two processes share once."""
+    if not need("cgroups", "kernel memory of cgroups"):
+        return
+    name = "zmem-kernel-%d" % os.getpid()
+    place = "%s/%s" % (MEMORY_CGROUPS, name)
+    os.mkdir(place)
+    try:
+        with Holder("forked") as h:
+            child = int(read("/proc/%d/task/%d/children" % (h.process.pid, h.process.pid)).split()[0])
+            chosen = ("-p", "%d,%d" % (h.process.pid, child))
+            for pid in (h.process.pid, child):
+                write(place + "/cgroup.procs", pid)
+            for args in (("cgroups", "--cgroup", "/" + name), ("-g", "cgroup", "--cgroup", "/" + name), ("-g", "container", *chosen),
+                         ("-g", "unit", *chosen)):
+                done = subprocess.run((PROGRAM, *args, "-J", "-o", "+kernel"), capture_output=True, check=False, timeout=60)
+                rows = json.loads(done.stdout)["groups"]
+                result(len(rows) == 1 and SIZE <= part(rows[0], "pipe")["bytes"] < SIZE + SIZE // 50 and
+                       rows[0]["kernel_bytes"] == sum(p["bytes"] for p in rows[0]["kernel_parts"]), " ".join(args[:2]) + ": once", rows)
+    finally:
+        wait_until(lambda: cgroup_removed(place), 5)
+
+
 def check_in_flight():
     """What only a message holds is of no process."""
     with Holder("in flight") as h:
@@ -395,7 +419,7 @@ def check_others():
 def main():
     if not NUMBER or not need("counters", "kernel memory"):
         return 0
-    run_checks((check_kinds, check_mapped, check_sharing, check_in_flight, check_others))
+    run_checks((check_kinds, check_mapped, check_sharing, check_groups, check_in_flight, check_others))
     return exit_code()
 
 

@@ -64,6 +64,7 @@ def check_pages():
         off, now, pid = moved(name, {"descriptors": SIZE, "unnamed_kernel": 0})
         result(max(abs(n) for n in off.values()) <= NOISE, name + ": the class has it, and unnamed pages do not", off)
         part = now.part("descriptors", pid) or {}
+        result(part.get("process") == "test_kernel_memory.py", name + ": a script has its name", part)
         result(part.get("name") == "%s (%d) %s" % (part.get("process"), pid, title) and SIZE <= part["bytes"] < SIZE + SIZE // 50,
                name + ": the process has a part", now.figure["descriptors"]["parts"])
         kinds = {k["kind"]: k["bytes"] for k in now.document["descriptors"]["kinds"]}
@@ -87,9 +88,9 @@ def check_others():
 
 def check_text():
     with Holder("packet_ring v3") as h:
-        done = subprocess.run((PROGRAM, "system", "-l"), capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run((PROGRAM, "system", "-l", "--wide"), capture_output=True, text=True, check=False, timeout=60)
         result("(%d) packet" % h.process.pid in done.stdout and "pipes and rings" in done.stdout, "-l names the process", done.stdout[:3000])
-        result("of kernel memory by descriptors (zmem-bpf -o +kernel -s kernel)." in done.stdout, "-l says what all hold", done.stdout)
+        result("of kernel memory by descriptors (zmem-bpf -o +kernel -s kernel)." in done.stdout.replace("\n", " "), "-l says what all hold", done.stdout)
 
 
 def check_unknown():

@@ -266,6 +266,7 @@ TEST(all)
 		&summary_nothing,
 		&summary_said,
 		&system_gpus_said,
+		&system_held_said,
 		&system_method_said,
 		&system_no_cgroups_said,
 		&system_no_nodes_said,
