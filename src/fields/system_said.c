@@ -98,7 +98,8 @@ SENTENCES(
 	"What processes hold by descriptors is not known: {descriptors.reason}.",
 	"{?all}{?no_maps}Each map of BPF has a descriptor in a process.",
 	"{?large}{descriptors.bpf_maps_of_no_process+} map{s} of BPF {has/have} no descriptor in a "
-	"process and take {descriptors.bpf_maps_bytes}[: {descriptors.bpf_maps*3: [{path}||program {program}||map {id}][ {bytes}]}].",
+	"process and {takes/take} {descriptors.bpf_maps_bytes}"
+	"[: {descriptors.bpf_maps*3: [{path}||program {program}||map {id}][ {bytes}]}].",
 	"{?all}Which maps of BPF have no process is not known: {descriptors.bpf_maps_reason}.");
 
 /* ---- in lines of top and doctor ---- */
