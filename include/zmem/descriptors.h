@@ -11,7 +11,7 @@
 #include <linux/types.h>
 #endif
 
-/* The words are in src/model/kernel_memory.c. */
+/* The words are in src/model/descriptors.c. */
 enum zmem_descriptor_kind {
 	/* Open files, and the table of descriptors. */
 	ZMEM_DESCRIPTOR_FILE,
@@ -74,9 +74,9 @@ struct zmem_descriptors {
 	__u32 page_bits; /* set by user space */
 	__u64 direct;	 /* the direct map, and the array of struct page; 0: not known */
 	__u64 vmemmap;
-	__u64 files;	 /* descriptors that this read(2) has looked at */
-	__u64 half;	 /* the pipe that the last descriptor is one of two ends of */
-	__u64 alone;	 /* not 0: no other process has the table of descriptors */
+	__u64 files; /* descriptors that this read(2) has looked at */
+	__u64 half;  /* the pipe that the last descriptor is one of two ends of */
+	__u64 alone; /* not 0: no other process has the table of descriptors */
 	struct zmem_descriptor_sum sum[ZMEM_DESCRIPTOR_KINDS];
 };
 
