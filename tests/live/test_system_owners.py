@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # needs: counters
 # alone: classes of all RAM are compared
-"""zmem-bpf system names who holds kernel memory: pages of pipes and rings are a class of their own, with the process, and what that class
-gets the unnamed pages lose. Maps of BPF that no process holds have the file that pins them."""
+"""zmem-bpf system names the processes that hold kernel memory: pages of pipes and rings are a class of their own, with the
+process, and what that class gets the unnamed pages lose. Maps of BPF that no process holds have the file that pins them."""
 
 import contextlib
 import ctypes
@@ -59,7 +59,7 @@ def moved(name, change):
 
 
 def check_pages():
-    """Pages without a mark go from the unnamed ones to their class, and the part says whose they are."""
+    """Pages without a mark go from the unnamed ones to their class, and the part has the process."""
     for name, title in (("packet_ring v3", "packet rings"), ("pipe", "pipes")):
         off, now, pid = moved(name, {"descriptors": SIZE, "unnamed_kernel": 0})
         result(max(abs(n) for n in off.values()) <= NOISE, name + ": the class has it, and unnamed pages do not", off)

@@ -229,7 +229,7 @@ def told(seed, more=(), room=ROOM):
 
 
 def finished(pid):
-    """It has given back all: a cgroup does not list who begins to exit, and files are closed after the memory."""
+    """It has given back all: a cgroup does not list a process that begins to exit, and files are closed after the memory."""
     try:
         return read("/proc/%d/stat" % pid).rpartition(")")[2].split()[0] in "ZX"
     except OSError:

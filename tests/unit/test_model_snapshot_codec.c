@@ -459,7 +459,8 @@ static void hold_kernel(struct snapshot *s, struct kernel_shares *shares)
 	s->kernel.left_out = 3;
 }
 
-/* Kernel memory by descriptors comes back by kind. Who holds none is known to hold none. */
+/* Kernel memory by descriptors comes back by kind. A process that holds none is known to hold none.
+ */
 TEST(kernel_memory)
 {
 	cleanup(snapshot_done) struct snapshot s = {}, back = {}, next = {}, next_back = {};
